@@ -1,0 +1,6 @@
+//go:build invariants
+
+package invariant
+
+// Expensive tells whether costly checks run.
+const Expensive = true
