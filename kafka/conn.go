@@ -1,0 +1,175 @@
+package kafka
+
+import (
+	"millrace/internal/bufpool"
+	"millrace/netpoll"
+)
+
+// conn is one client connection, owned by its loop.
+//
+// Requests stand in the list head..tail in order of arrival until their answers have been handed to the socket.
+// While a request that is not a Produce is open nothing behind it is begun; frames that arrive meanwhile wait in
+// held, and the socket is not read.
+type conn struct {
+	fe *Frontend
+	ls *loopState
+	nc *netpoll.Conn
+
+	head, tail *request
+	open       int  // requests in the list
+	onlyWrites bool // all requests in the list are Produce requests
+
+	held    []*bufpool.Buf
+	paused  bool
+	closed  bool
+	running bool // advance is on the stack
+
+	// What ApiVersions told of the client (KIP-511).
+	clientName, clientVersion string
+
+	throttleUntilMs int64
+	session         *session // the fetch session used last, to skip the lookup
+}
+
+// heldMax is how many frames may wait behind an open request before the socket is no longer read. Frames that were
+// received already are still taken.
+const heldMax = 1
+
+// frame takes one whole frame from the socket.
+func (c *conn) frame(b *bufpool.Buf) {
+	if c.closed {
+		b.Release()
+		return
+	}
+	c.held = append(c.held, b)
+	c.advance()
+	if len(c.held) >= heldMax && !c.paused && !c.closed {
+		c.paused = true
+		c.nc.PauseRead()
+	}
+}
+
+// advance sends the answers that are ready and begins the frames that may begin. It is not entered twice: what
+// ends inside it is picked up by its loop.
+func (c *conn) advance() {
+	if c.running {
+		return
+	}
+	c.running = true
+	for again := true; again && !c.closed; {
+		again = c.sendReady()
+		for len(c.held) > 0 && !c.closed && c.mayBegin(c.held[0]) {
+			b := c.held[0]
+			copy(c.held, c.held[1:])
+			c.held[len(c.held)-1] = nil
+			c.held = c.held[:len(c.held)-1]
+			c.begin(b)
+			again = true
+		}
+	}
+	c.running = false
+	if c.paused && len(c.held) == 0 && !c.closed {
+		c.paused = false
+		c.nc.ResumeRead()
+	}
+	c.nc.SetBusy(c.open > 0 || len(c.held) > 0)
+}
+
+// maxOverlap bounds the Produce requests of one connection that are open at once.
+const maxOverlap = 64
+
+func (c *conn) mayBegin(b *bufpool.Buf) bool {
+	if c.open == 0 {
+		return true
+	}
+	return c.onlyWrites && c.open < maxOverlap && isProduce(b.B)
+}
+
+// isProduce looks at the API key behind the four bytes of length.
+func isProduce(frame []byte) bool { return len(frame) >= 6 && frame[4] == 0 && frame[5] == 0 }
+
+// begin parses the header of a frame and hands the request to its API. A frame that no answer is defined for ends
+// the connection, as in Kafka.
+func (c *conn) begin(b *bufpool.Buf) {
+	r := c.ls.newRequest(c, b)
+	if c.head == nil {
+		c.head, c.onlyWrites = r, true
+	} else {
+		c.tail.next = r
+	}
+	c.tail = r
+	c.open++
+	c.onlyWrites = c.onlyWrites && isProduce(b.B)
+	if err := r.parse(); err != nil {
+		c.fe.rejected(c, err)
+		r.release()
+		c.close(err)
+		return
+	}
+	c.fe.dispatch(r)
+}
+
+// sendReady hands the answers at the head of the list to the socket. It reports whether it sent any.
+func (c *conn) sendReady() bool {
+	sent := false
+	for c.head != nil && c.head.done {
+		r := c.head
+		c.head = r.next
+		if c.head == nil {
+			c.tail = nil
+		}
+		c.open--
+		if out := r.takeOut(); out != nil {
+			c.nc.Send(out)
+		}
+		c.fe.answered(r)
+		r.recycle()
+		sent = true
+	}
+	return sent
+}
+
+// close ends the connection. Open requests stay in the list until what they wait for has ended.
+func (c *conn) close(err error) {
+	if c.closed {
+		return
+	}
+	c.nc.Close(err)
+}
+
+// ended is told by the loop that the connection is gone. Requests that wait only for data are cancelled; appends
+// go on, their answers are dropped.
+func (c *conn) ended() {
+	c.closed = true
+	for _, b := range c.held {
+		b.Release()
+	}
+	c.held = nil
+	for r := c.head; r != nil; r = r.next {
+		if r.cancel != nil && !r.done {
+			r.cancel.cancelled(r)
+		}
+	}
+	c.reap()
+}
+
+// reap drops ended requests of a closed connection, in whatever order they end.
+func (c *conn) reap() {
+	var head, tail *request
+	for r := c.head; r != nil; {
+		next := r.next
+		r.next = nil
+		if r.done {
+			c.open--
+			r.dropOut()
+			r.recycle()
+		} else if head == nil {
+			head, tail = r, r
+		} else {
+			tail.next = r
+			tail = r
+		}
+		r = next
+	}
+	c.head, c.tail = head, tail
+}

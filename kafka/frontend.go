@@ -1,0 +1,116 @@
+package kafka
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"millrace/broker"
+	"millrace/internal/bufpool"
+	"millrace/kafka/wire"
+	"millrace/netpoll"
+)
+
+// Options configure a Frontend.
+type Options struct {
+	Node *broker.Node
+	Log  *slog.Logger
+}
+
+// Frontend answers the clients of one node. It is shared by all loops: its fields are immutable after New, but for
+// the counters and the fetch sessions, which lock for themselves.
+type Frontend struct {
+	node     *broker.Node
+	log      *slog.Logger
+	table    [wire.KeyUnregisterController + 1]api
+	loops    []*loopState
+	sessions *sessionCache
+	stats    stats
+	ready    atomic.Bool
+	rejects  rateLimit
+}
+
+// New makes the frontend of node. It takes connections once it is given to a netpoll.Group as handler.
+func New(opts Options) *Frontend {
+	f := &Frontend{node: opts.Node, log: opts.Log}
+	if f.log == nil {
+		f.log = slog.Default()
+	}
+	f.sessions = newSessionCache(f.node.FetchSessionSlots())
+	for _, l := range f.node.Loops() {
+		f.loops = append(f.loops, newLoopState(l))
+	}
+	f.fillTable()
+	f.stats.register(f.node.Metrics())
+	return f
+}
+
+var (
+	errFrameSize  = errors.New("frame length is negative or larger than socket.request.max.bytes")
+	errFrameShort = errors.New("frame is too short for a request header")
+)
+
+// minFrame is the shortest request header: api key, version, correlation id.
+const minFrame = 8
+
+// Opened implements netpoll.Handler.
+func (f *Frontend) Opened(nc *netpoll.Conn) error {
+	nc.Context = &conn{fe: f, ls: f.loops[nc.Loop().Index()], nc: nc}
+	f.stats.connections.Add(1)
+	f.stats.connectionsTotal.Add(1)
+	return nil
+}
+
+// FrameLen implements netpoll.Handler: the length in front of a frame, checked before anything is allocated.
+func (f *Frontend) FrameLen(nc *netpoll.Conn, head []byte) (int, error) {
+	if len(head) < wire.FrameSize {
+		return 0, nil
+	}
+	n := int64(int32(binary.BigEndian.Uint32(head)))
+	if n < 0 || n > f.node.RequestMaxBytes() {
+		err := fmt.Errorf("%w: %d (%q)", errFrameSize, n, head[:wire.FrameSize])
+		f.rejected(nc.Context.(*conn), err)
+		return 0, err
+	}
+	if n < minFrame {
+		f.rejected(nc.Context.(*conn), errFrameShort)
+		return 0, errFrameShort
+	}
+	return int(n) + wire.FrameSize, nil
+}
+
+// Frame implements netpoll.Handler.
+func (f *Frontend) Frame(nc *netpoll.Conn, b *bufpool.Buf) { nc.Context.(*conn).frame(b) }
+
+// Closed implements netpoll.Handler.
+func (f *Frontend) Closed(nc *netpoll.Conn, err error) {
+	f.stats.connections.Add(-1)
+	nc.Context.(*conn).ended()
+}
+
+// rejected notes bytes that end a connection: at most a few lines a second, whatever a peer sends.
+func (f *Frontend) rejected(c *conn, err error) {
+	f.stats.rejected.Add(1)
+	if n, ok := f.rejects.allow(c.nc.Loop().WallMs()); ok {
+		f.log.Warn("closing a connection that sent something else than a valid request",
+			"peer", c.nc.Info().Remote.String(), "reason", err.Error(), "not_logged", n)
+	}
+}
+
+// rateLimit lets one event through per second and counts the others. Any goroutine.
+type rateLimit struct {
+	lastMs  atomic.Int64
+	dropped atomic.Int64
+}
+
+// allow reports whether to act, and how many events were dropped since the last.
+func (r *rateLimit) allow(nowMs int64) (dropped int64, ok bool) {
+	last := r.lastMs.Load()
+	if nowMs-last < 1000 || !r.lastMs.CompareAndSwap(last, nowMs) {
+		r.dropped.Add(1)
+		return 0, false
+	}
+	return r.dropped.Swap(0), true
+}
