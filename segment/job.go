@@ -1,0 +1,54 @@
+package segment
+
+// JobKind says what a Job does; for logs and metrics.
+type JobKind uint8
+
+// The kinds of jobs.
+const (
+	// JobSuccessor makes the next segment's file under a temporary name.
+	JobSuccessor JobKind = iota + 1
+	// JobSeal gives the new segment its name and finishes the one before it: datasync, indexes, snapshot, checksum.
+	JobSeal
+	// JobCheckpoint syncs the log and writes what recovery starts from; then RecoveryPoint has moved.
+	JobCheckpoint
+	// JobCut cuts the unpublished bytes of a failed write off the active file.
+	JobCut
+	// JobTruncate cuts the log back to an offset and starts a new file.
+	JobTruncate
+	// JobDelete renames segments that retention or DeleteRecords gave up to .deleted.
+	JobDelete
+	// JobRemove closes and removes files whose last reader has gone and whose delay has passed.
+	JobRemove
+)
+
+// Lane is what a Job must not overlap with: at most one job of a lane is out at a time (TakeJob sees to it).
+type Lane uint8
+
+// The lanes.
+const (
+	// LaneSuccessor makes files ahead of need.
+	LaneSuccessor Lane = iota
+	// LaneNames renames, seals, checkpoints and cuts.
+	LaneNames
+	// LaneRemove closes and removes; it may be slow (a large unlink) and delays nobody.
+	LaneRemove
+
+	lanes
+)
+
+// Job is work of a log that may block. Its owner takes it with TakeJob, runs Run on any ordinary goroutine, and hands
+// it back with JobDone on the loop. Owned by whoever holds it.
+type Job struct {
+	Kind JobKind
+	Lane Lane
+	// Err is how Run ended. Any error but one of JobSuccessor with no space left means that the directory is in
+	// doubt: decisions on write errors apply.
+	Err error
+
+	run  func() error // off the loop
+	done func(*Job)   // on the loop, from JobDone
+	next *Job
+}
+
+// Run does the work and sets Err. It blocks.
+func (j *Job) Run() { j.Err = j.run() }
