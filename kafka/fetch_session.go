@@ -1,0 +1,166 @@
+package kafka
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"millrace/kafka/wire"
+)
+
+// Epochs of a fetch session (KIP-227).
+const (
+	sessionEpochNone  = -1 // close the session, or none at all
+	sessionEpochFirst = 0  // full fetch, ask for a session
+)
+
+// nextSessionEpoch is the epoch that the next incremental fetch must name.
+func nextSessionEpoch(e int32) int32 {
+	if e == 1<<31-1 {
+		return 1
+	}
+	return e + 1
+}
+
+// session is one fetch session (KIP-227): the partitions that a client keeps asking for. It is used by one
+// connection at a time in practice, but ids are guessable, so that mu guards all of it.
+type session struct {
+	id    int32
+	byID  bool // its requests name topics by id (v13+)
+	mu    sync.Mutex
+	epoch int32 // the epoch that the next request must name
+
+	parts map[sessionKey]*fetchPart
+	// head..tail is the order in which partitions are filled: those that returned records go to the back.
+	head, tail *fetchPart
+
+	createdMs, usedMs int64 // guarded by the cache
+}
+
+// sessionKey names a partition inside a session: by topic id where there is one, else by name.
+type sessionKey struct {
+	id    wire.UUID
+	name  string
+	index int32
+}
+
+func (s *session) append(p *fetchPart) {
+	p.prev, p.next = s.tail, nil
+	if s.tail != nil {
+		s.tail.next = p
+	} else {
+		s.head = p
+	}
+	s.tail = p
+}
+
+func (s *session) unlink(p *fetchPart) {
+	if p.prev != nil {
+		p.prev.next = p.next
+	} else {
+		s.head = p.next
+	}
+	if p.next != nil {
+		p.next.prev = p.prev
+	} else {
+		s.tail = p.prev
+	}
+	p.prev, p.next = nil, nil
+}
+
+func (s *session) moveToBack(p *fetchPart) {
+	if s.tail != p {
+		s.unlink(p)
+		s.append(p)
+	}
+}
+
+// sessionCache holds the sessions of all connections. Any goroutine; mu guards everything but the insides of a
+// session.
+type sessionCache struct {
+	mu      sync.Mutex
+	slots   int
+	evictMs int64
+	byID    map[int32]*session
+	evicted int64
+	parts   int64
+}
+
+// sessionEvictionMs is how long a session may be idle before another may take its place when the cache is full.
+const sessionEvictionMs = 120_000
+
+func newSessionCache(slots int) *sessionCache {
+	return &sessionCache{slots: slots, evictMs: sessionEvictionMs, byID: map[int32]*session{}}
+}
+
+// create makes room for a session and adds it; nil when the cache is full of live ones, which is legal: the client
+// then goes on without (KIP-227).
+func (c *sessionCache) create(parts []*fetchPart, byID bool, nowMs int64) *session {
+	if len(parts) == 0 {
+		// Kafka makes one all the same: it answers an id.
+		parts = nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.byID) >= c.slots && !c.evict(len(parts), nowMs) {
+		return nil
+	}
+	s := &session{byID: byID, epoch: 1, createdMs: nowMs, usedMs: nowMs, parts: make(map[sessionKey]*fetchPart, len(parts))}
+	for {
+		s.id = rand.Int32N(1<<31-1) + 1
+		if c.byID[s.id] == nil {
+			break
+		}
+	}
+	for _, p := range parts {
+		s.parts[p.key()] = p
+		s.append(p)
+	}
+	c.byID[s.id] = s
+	c.parts += int64(len(parts))
+	return s
+}
+
+// evict drops one session that is idle for long, or that is older than the limit and smaller than the newcomer.
+func (c *sessionCache) evict(size int, nowMs int64) bool {
+	var victim *session
+	for _, s := range c.byID {
+		idle := nowMs-s.usedMs > c.evictMs
+		outgrown := nowMs-s.createdMs > c.evictMs && len(s.parts) < size
+		if (idle || outgrown) && (victim == nil || s.usedMs < victim.usedMs) {
+			victim = s
+		}
+	}
+	if victim == nil {
+		return false
+	}
+	delete(c.byID, victim.id)
+	c.parts -= int64(len(victim.parts))
+	c.evicted++
+	return true
+}
+
+func (c *sessionCache) get(id int32, nowMs int64) *session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.byID[id]
+	if s != nil {
+		s.usedMs = nowMs
+	}
+	return s
+}
+
+func (c *sessionCache) remove(id int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.byID[id]; s != nil {
+		delete(c.byID, id)
+		c.parts -= int64(len(s.parts))
+	}
+}
+
+// counts are for the metrics.
+func (c *sessionCache) counts() (sessions, partitions, evictions int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return int64(len(c.byID)), c.parts, c.evicted
+}
