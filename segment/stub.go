@@ -267,7 +267,9 @@ type Range struct {
 // Slice is what a fetch from p may send: up to maxBytes, whole batches where the end is known, nothing at or above
 // bound, never past the segment; with wholeFirst at least the first batch. Non-blocking: ErrCold as for Find. Len 0 when
 // p is at or above bound.
-func (v *View) Slice(p Position, maxBytes, bound int64, wholeFirst bool) (Range, error) { panic("stub") }
+func (v *View) Slice(p Position, maxBytes, bound int64, wholeFirst bool) (Range, error) {
+	panic("stub")
+}
 
 // SliceBlocking is Slice, reading what it needs.
 func (v *View) SliceBlocking(p Position, maxBytes, bound int64, wholeFirst bool) (Range, error) {
