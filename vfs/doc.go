@@ -8,6 +8,6 @@
 //
 // It never interprets what is stored and keeps no global state.
 //
-// Files: fs.go (the contracts), os.go (real files), mem.go (in memory, with crash images), faulty.go (injects
-// faults into another FS), lock_linux.go (OFD record locks).
+// Files: fs.go (the contracts), call.go (names of calls), os.go (real files), mem.go, mem_file.go and mem_image.go (in
+// memory, with crash images), faulty.go (injects faults into another FS), lock_linux.go (OFD record locks).
 package vfs
