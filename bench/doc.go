@@ -1,0 +1,12 @@
+// Package bench measures brokers: `millrace bench run` loads a list of targets with the same workloads in turn and prints
+// medians as ratios to floors of the same run.
+//
+// Every part is a process of its own (broker, floor, generator), pinned alike, so that all are measured the same way. Nothing
+// is switched off in a target for a measurement, and every run kept or thrown away stands in the JSON.
+//
+// Sub-packages: wire (protocol pieces), rawgen (the generator), sink (the floors), proc (processes and their cost), stats
+// (medians, ratios), prof (CPU profiles by subsystem), target (starting and stopping what is measured), run (workloads, rounds,
+// report), enginebench (the storage engine alone), standalone (a program with this command only).
+//
+// Files: command.go (the command), gen.go and floor.go (the hidden commands that run in processes of their own).
+package bench

@@ -1,0 +1,125 @@
+package rawgen
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"millrace/bench/proc"
+)
+
+// Dist is a distribution of times in microseconds.
+type Dist struct {
+	Count   int64   `json:"count"`
+	Mean    float64 `json:"mean_us"`
+	Min     float64 `json:"min_us"`
+	P50     float64 `json:"p50_us"`
+	P90     float64 `json:"p90_us"`
+	P99     float64 `json:"p99_us"`
+	P999    float64 `json:"p999_us"`
+	P9999   float64 `json:"p9999_us"`
+	Max     float64 `json:"max_us"`
+	Encoded string  `json:"hdr,omitempty"` // HdrHistogram V2, compressed, base64; values in nanoseconds
+}
+
+// Interval is what was answered in one second of a run.
+type Interval struct {
+	Second  int   `json:"s"`
+	Records int64 `json:"records"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// Result is what one run of a generator yields. Bytes are bytes of record values unless they say otherwise.
+type Result struct {
+	Kind         string      `json:"kind"` // produce, fetch, e2e
+	Seconds      float64     `json:"seconds"`
+	Requests     int64       `json:"requests"`
+	Batches      int64       `json:"batches"`
+	Records      int64       `json:"records"`
+	PayloadBytes int64       `json:"payload_bytes"`
+	WireBytes    int64       `json:"wire_bytes"` // whole frames with the data
+	Latency      *Dist       `json:"latency,omitempty"`
+	Lag          *Dist       `json:"generator_lag,omitempty"`
+	EndToEnd     *Dist       `json:"end_to_end,omitempty"`
+	BadRecord    string      `json:"bad_record,omitempty"` // how the spoiled batch was answered
+	Failures     []string    `json:"failures,omitempty"`   // a run with any is not counted
+	FailureCount int64       `json:"failure_count,omitempty"`
+	Verified     int64       `json:"verified_batches,omitempty"` // fetched batches whose checksum was computed
+	Broker       *proc.Delta `json:"broker,omitempty"`
+	Generator    *proc.Delta `json:"generator,omitempty"`
+	Intervals    []Interval  `json:"intervals,omitempty"`
+}
+
+// fail counts a failure and keeps the first few.
+func (r *Result) fail(format string, args ...any) {
+	r.FailureCount++
+	if len(r.Failures) < 10 {
+		r.Failures = append(r.Failures, fmt.Sprintf(format, args...))
+	}
+}
+
+// newHistogram covers 100 ns to 5 minutes with three digits.
+func newHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(100, 300_000_000_000, 3)
+}
+
+// NewDist summarises a histogram of nanoseconds; nil if it is empty.
+func NewDist(h *hdrhistogram.Histogram) *Dist {
+	if h.TotalCount() == 0 {
+		return nil
+	}
+	us := func(ns int64) float64 { return float64(ns) / 1000 }
+	d := &Dist{
+		Count: h.TotalCount(), Mean: h.Mean() / 1000, Min: us(h.Min()), P50: us(h.ValueAtQuantile(50)), P90: us(h.ValueAtQuantile(90)),
+		P99: us(h.ValueAtQuantile(99)), P999: us(h.ValueAtQuantile(99.9)), P9999: us(h.ValueAtQuantile(99.99)), Max: us(h.Max()),
+	}
+	if b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase); err == nil {
+		d.Encoded = string(b) // the library's encoding is base64 already
+		if _, err := base64.StdEncoding.DecodeString(d.Encoded); err != nil {
+			d.Encoded = base64.StdEncoding.EncodeToString(b)
+		}
+	}
+	return d
+}
+
+func record(h *hdrhistogram.Histogram, ns int64) {
+	if ns < 100 {
+		ns = 100
+	}
+	if h.RecordValue(ns) != nil {
+		_ = h.RecordValue(h.HighestTrackableValue())
+	}
+}
+
+// watch reads the broker's and our own cost around a run.
+type watch struct {
+	pid          int
+	broker, self proc.Usage
+}
+
+func startWatch(brokerPID, selfPID int) watch {
+	w := watch{pid: brokerPID}
+	if brokerPID > 0 {
+		_ = proc.ResetPeak(brokerPID) // without the right to, the peak is that of the process's life
+		w.broker, _ = proc.Read(brokerPID)
+	}
+	w.self, _ = proc.Read(selfPID)
+	return w
+}
+
+func (w *watch) finish(r *Result, selfPID int) {
+	if w.pid > 0 {
+		u, err := proc.Read(w.pid)
+		if err != nil {
+			r.fail("the broker's process %d is gone: %v", w.pid, err)
+		} else {
+			d := u.Since(w.broker)
+			r.Broker = &d
+		}
+	}
+	if u, err := proc.Read(selfPID); err == nil {
+		d := u.Since(w.self)
+		r.Generator = &d
+	}
+}
