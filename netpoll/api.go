@@ -16,7 +16,7 @@ type Runner interface {
 type Timer struct {
 	When  int64 // nanoseconds on the loop's monotonic clock
 	Fire  TimerHandler
-	index int // position in the loop's heap, -1 when not set
+	index int // position in the loop's heap, from 1; 0 when not set
 }
 
 // TimerHandler is called on the timer's loop when it is due.

@@ -1,0 +1,328 @@
+package netpoll
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"millrace/vfs"
+)
+
+const (
+	// sendFileMin: smaller file ranges are read into memory and sent with their neighbours.
+	sendFileMin = 16 << 10
+	// sendFileMax bounds one sendfile call, so that one connection does not hold up the others.
+	sendFileMax = 1 << 20
+	// flushMax is what one connection may send per turn.
+	flushMax = 4 << 20
+	// gatherMax bounds the buffers of one gathering send.
+	gatherMax = 64
+	// scratchBytes is what small ranges, and ranges of files without a descriptor, are read into.
+	scratchBytes = 64 << 10
+)
+
+// outPool recycles messages. Owned by its loop.
+type outPool struct {
+	free    *Out
+	gather  [gatherMax][]byte
+	scratch []byte
+}
+
+// NewOut takes an empty message from the loop's free list. Its Segs are appended to by the caller. Loop only.
+func (l *Loop) NewOut() *Out {
+	o := l.outs.free
+	if o == nil {
+		return &Out{Segs: make([]Seg, 0, 8)}
+	}
+	l.outs.free = o.next
+	o.next = nil
+	return o
+}
+
+// AddMem appends bytes; ref, which may be nil, is released when they were sent or given up.
+func (o *Out) AddMem(b []byte, ref Releaser) { o.Segs = append(o.Segs, Seg{Mem: b, Ref: ref}) }
+
+// AddFile appends a range of a file.
+func (o *Out) AddFile(f vfs.File, off, n int64, cold bool, ref Releaser) {
+	o.Segs = append(o.Segs, Seg{File: f, Off: off, Len: n, Cold: cold, Ref: ref})
+}
+
+func (s *Seg) len() int64 {
+	if s.File != nil {
+		return s.Len
+	}
+	return int64(len(s.Mem))
+}
+
+// Send queues a message. It is sent at the end of the turn, after what was queued before; the loop owns it from now
+// on. On a closed connection it is given up, with ErrClosed, later in this turn.
+func (c *Conn) Send(o *Out) {
+	o.next, o.seg, o.off, o.size = nil, 0, 0, 0
+	for i := range o.Segs {
+		o.size += o.Segs[i].len()
+	}
+	if c.outTail == nil {
+		c.outHead = o
+	} else {
+		c.outTail.next = o
+	}
+	c.outTail = o
+	c.queued += o.size
+	c.markDirty()
+}
+
+// markDirty puts the connection on the list of those to be flushed at the end of the turn.
+func (c *Conn) markDirty() {
+	if c.dirty {
+		return
+	}
+	c.dirty = true
+	l := c.loop
+	if l.conns.dirtyTail == nil {
+		l.conns.dirtyHead = c
+	} else {
+		l.conns.dirtyTail.nextDirty = c
+	}
+	l.conns.dirtyTail = c
+}
+
+// flush sends what the socket takes, at most flushMax bytes.
+func (c *Conn) flush() {
+	if c.closed {
+		if c.dead {
+			c.giveUp(ErrClosed)
+		}
+		return
+	}
+	blocked := c.queued > c.loop.conns.outBytesMax(c)
+	for sent := int64(0); c.outHead != nil && !c.writing && !c.chilled && !c.closed; {
+		if sent >= flushMax {
+			c.markDirty()
+			break
+		}
+		n, err := c.sendSome()
+		if n > 0 {
+			sent += n
+			c.touch()
+			c.loop.st.bytesOut.Add(n)
+			c.advance(n)
+		}
+		switch {
+		case err == syscall.EAGAIN:
+			if !c.writing {
+				c.writing = true
+				c.loop.drv.StartWritable(&c.sock)
+			}
+		case err != nil:
+			c.Close(err)
+		}
+	}
+	if c.closed {
+		return
+	}
+	if blocked && c.mayRead() {
+		c.resumeLater()
+	}
+	c.endIfDone()
+}
+
+// skipEmpty steps over segments without bytes and messages without segments.
+func (c *Conn) skipEmpty() {
+	for o := c.outHead; o != nil; o = c.outHead {
+		for o.seg < len(o.Segs) && o.off >= o.Segs[o.seg].len() {
+			o.release(o.seg)
+			o.seg++
+			o.off = 0
+		}
+		if o.seg < len(o.Segs) {
+			return
+		}
+		c.finish(o, nil)
+	}
+}
+
+// sendSome makes one system call that sends from the front of the queue.
+func (c *Conn) sendSome() (int64, error) {
+	c.skipEmpty()
+	o := c.outHead
+	if o == nil {
+		return 0, nil
+	}
+	s := &o.Segs[o.seg]
+	if s.File == nil || s.Len-o.off < sendFileMin || s.File.Fd() < 0 {
+		return c.sendGathered()
+	}
+	n := min(s.Len-o.off, sendFileMax)
+	if s.Cold {
+		if n = c.warm(s.File, s.Off+o.off, n); n == 0 {
+			return 0, nil
+		}
+	}
+	sent, err := c.loop.drv.SendFile(&c.sock, s.File, s.Off+o.off, n)
+	if sent == 0 && err == nil {
+		return 0, ErrShortFile
+	}
+	if err == nil && sent < n {
+		// The socket is full, or will take more: the next call tells.
+		return sent, nil
+	}
+	return sent, err
+}
+
+// sendGathered sends memory and small file ranges, up to the first large range, by one gathering send.
+func (c *Conn) sendGathered() (int64, error) {
+	p := &c.loop.outs
+	bufs, more, err := c.gather(p)
+	if err != nil || len(bufs) == 0 {
+		return 0, err
+	}
+	n, err := c.loop.drv.Send(&c.sock, bufs, more)
+	clear(bufs)
+	return int64(n), err
+}
+
+// gather collects buffers from the front of the queue; more tells that something follows at once.
+func (c *Conn) gather(p *outPool) (bufs [][]byte, more bool, err error) {
+	bufs = p.gather[:0]
+	used := 0
+	for o := c.outHead; o != nil; o = o.next {
+		off := o.off
+		for i := o.seg; i < len(o.Segs); i++ {
+			s := &o.Segs[i]
+			if len(bufs) == gatherMax {
+				return bufs, true, nil
+			}
+			if s.File == nil {
+				if int64(len(s.Mem)) > off {
+					bufs = append(bufs, s.Mem[off:])
+				}
+				off = 0
+				continue
+			}
+			rest := s.Len - off
+			if rest >= sendFileMin && s.File.Fd() >= 0 && len(bufs) > 0 {
+				return bufs, true, nil
+			}
+			n := int(min(rest, int64(scratchBytes-used)))
+			if n == 0 && rest > 0 {
+				return bufs, true, nil
+			}
+			if s.Cold && s.File.Fd() >= 0 && n > 0 {
+				if n = int(c.warm(s.File, s.Off+off, int64(n))); n == 0 {
+					return bufs, len(bufs) > 0, nil
+				}
+			}
+			if p.scratch == nil {
+				p.scratch = make([]byte, scratchBytes)
+			}
+			b := p.scratch[used : used+n]
+			if got, rerr := s.File.ReadAt(b, s.Off+off); got < n {
+				if rerr == nil || len(bufs) > 0 {
+					rerr = ErrShortFile
+				}
+				return nil, false, rerr
+			}
+			used += n
+			if n > 0 {
+				bufs = append(bufs, b)
+			}
+			if int64(n) < rest {
+				return bufs, true, nil
+			}
+			off = 0
+		}
+	}
+	return bufs, false, nil
+}
+
+// advance takes n sent bytes off the front of the queue.
+func (c *Conn) advance(n int64) {
+	c.queued -= n
+	for n > 0 {
+		o := c.outHead
+		rest := o.Segs[o.seg].len() - o.off
+		if n < rest {
+			o.off += n
+			return
+		}
+		n -= rest
+		o.release(o.seg)
+		o.seg++
+		o.off = 0
+		if o.seg == len(o.Segs) {
+			c.finish(o, nil)
+		}
+	}
+	c.skipEmpty()
+}
+
+// finish ends the first message of the queue and recycles it.
+func (c *Conn) finish(o *Out, err error) {
+	c.outHead = o.next
+	if c.outHead == nil {
+		c.outTail = nil
+	}
+	for ; o.seg < len(o.Segs); o.seg++ {
+		o.release(o.seg)
+	}
+	done := o.Done
+	if done != nil {
+		done.OutDone(o, err)
+	}
+	clear(o.Segs)
+	if cap(o.Segs) > 256 {
+		o.Segs = nil // one very wide answer must not stay in memory for good
+	}
+	o.Segs = o.Segs[:0]
+	o.Done, o.Tag = nil, 0
+	o.next = c.loop.outs.free
+	c.loop.outs.free = o
+}
+
+func (o *Out) release(i int) {
+	s := &o.Segs[i]
+	if s.Ref != nil {
+		s.Ref.Release()
+		s.Ref = nil
+	}
+}
+
+// giveUp ends all queued messages.
+func (c *Conn) giveUp(err error) {
+	for c.outHead != nil {
+		c.finish(c.outHead, err)
+	}
+	c.queued = 0
+}
+
+// warm tells how much of a range can be sent without waiting for the disk. When that is nothing it has the first
+// part read off the loop, and the flush goes on when that is done.
+func (c *Conn) warm(f vfs.File, off, n int64) int64 {
+	if r := c.cold; r != nil && r.file == f && off >= r.from && off < r.to {
+		return min(n, r.to-off)
+	}
+	if resident(f.Fd(), off, n) {
+		return n
+	}
+	c.loop.conns.startCold(c, f, off, n)
+	return 0
+}
+
+// resident asks whether [off, off+n) of a file is in the page cache. When the kernel cannot tell, it looks at the
+// first byte.
+func resident(fd int, off, n int64) bool {
+	if n <= 0 {
+		return true
+	}
+	page := int64(4096)
+	first := off &^ (page - 1)
+	var cs unix.Cachestat_t
+	cr := unix.CachestatRange{Off: uint64(first), Len: uint64(off + n - first)}
+	if err := unix.Cachestat(uint(fd), &cr, &cs, 0); err == nil {
+		want := uint64((off + n - first + page - 1) / page)
+		return cs.Cache >= want
+	}
+	var b [1]byte
+	k, err := unix.Preadv2(fd, [][]byte{b[:]}, off, unix.RWF_NOWAIT)
+	return err == nil && k > 0
+}

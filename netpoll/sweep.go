@@ -1,0 +1,89 @@
+package netpoll
+
+const (
+	sweepMinNs = 1_000_000_000 // no sweep more often than this
+
+	// While somebody waits for memory, a frame that is older than slowFrameNs must have come at slowFrameRate
+	// bytes per second at least.
+	slowFrameNs   = 5_000_000_000
+	slowFrameRate = 16 << 10
+)
+
+// armSweep sets the timer that looks for idle connections, for the moment when the first one can be due. Without connections
+// it is not set.
+func (s *connSet) armSweep() {
+	if s.sweep.Set() {
+		if s.memory.head == nil || s.sweep.When <= s.loop.nowNs+2*sweepMinNs {
+			return
+		}
+	}
+	when := s.nextSweep()
+	if when > 0 {
+		s.loop.SetTimer(&s.sweep, max(when, s.loop.nowNs+sweepMinNs))
+	}
+}
+
+// resweep looks afresh after the limits changed.
+func (s *connSet) resweep() {
+	s.loop.StopTimer(&s.sweep)
+	s.armSweep()
+}
+
+// nextSweep is when the next connection can be due, 0 for never.
+func (s *connSet) nextSweep() int64 {
+	var when int64
+	sooner := func(t int64) {
+		if when == 0 || t < when {
+			when = t
+		}
+	}
+	if s.memory.head != nil {
+		sooner(s.loop.nowNs + sweepMinNs)
+	}
+	for c := s.idleHead; c != nil; c = c.nextIdle {
+		idle, pre := c.timeouts()
+		if !c.first && pre > 0 {
+			sooner(c.born + pre)
+		}
+		if idle > 0 {
+			sooner(c.active + idle)
+			if pre == 0 {
+				break // the list is in order of activity
+			}
+		}
+	}
+	return when
+}
+
+// timeouts are the connection's idle and pre-request timeouts in nanoseconds, 0 for none.
+func (c *Conn) timeouts() (idle, pre int64) {
+	if c.grp == nil {
+		return 0, 0
+	}
+	l := c.grp.limits.Load()
+	return int64(l.IdleTimeout), int64(l.PreRequestTimeout)
+}
+
+// TimerFired closes what is due.
+func (s *connSet) TimerFired(*Timer, int64) {
+	now := s.loop.nowNs
+	short := s.memory.head != nil && now-s.memory.since > sweepMinNs
+	for c := s.idleHead; c != nil; {
+		next := c.nextIdle
+		idle, pre := c.timeouts()
+		switch {
+		case c.closed:
+		case !c.first && pre > 0 && now-c.born >= pre && !c.busy:
+			c.Close(ErrNoRequest)
+		case idle > 0 && now-c.active >= idle && (!c.busy || c.outHead != nil) && !c.waiting:
+			c.Close(ErrIdle)
+		case short && c.buf != nil && !c.waiting && now-c.started > slowFrameNs &&
+			int64(c.have) < (now-c.started)/1_000_000_000*slowFrameRate:
+			c.Close(ErrSlowFrame)
+		case idle > 0 && now-c.active >= idle:
+			c.touch() // owes an answer or waits for memory: not idle
+		}
+		c = next
+	}
+	s.armSweep()
+}

@@ -1,0 +1,159 @@
+package netpoll
+
+import "runtime"
+
+// spinState decides whether looking for events before sleeping pays. Owned by its loop.
+type spinState struct {
+	credit int // looking is worth while above 0
+}
+
+const (
+	spinCreditMax = 8
+	// spinClock: the clock is read every so many looks.
+	spinClock = 16
+)
+
+// turn is one round: wait, completions, mailbox, timers, resumed connections, hooks, flush, closed connections.
+// What is started in it is submitted by the next wait.
+func (l *Loop) turn(waitNs int64) error {
+	n, err := l.wait(waitNs)
+	if err != nil {
+		return err
+	}
+	l.st.turns.Inc()
+	n += l.runMail()
+	n += l.runTimers()
+	l.st.events += int64(n)
+	l.conns.resumeAll()
+	again := false
+	for _, h := range l.hooks {
+		if h.TurnEnd() {
+			again = true
+		}
+	}
+	l.conns.flushDirty()
+	l.conns.reap()
+	l.again = again || l.conns.dirtyHead != nil || l.conns.resumeHead != nil || l.conns.dying != nil
+	return nil
+}
+
+// runMail runs what was posted before it began.
+func (l *Loop) runMail() (n int) {
+	for t := l.mail.drain(); t != nil; n++ {
+		next := t.next
+		t.next = nil
+		t.Run.RunTask(t)
+		t = next
+	}
+	return n
+}
+
+// wait delivers the driver's events: without sleeping when there is other work, else it looks for a while if
+// that paid off lately, and then sleeps until an event, a post or the next timer, at most waitNs if that is not negative.
+func (l *Loop) wait(waitNs int64) (int, error) {
+	if l.again || waitNs == 0 || !l.mail.empty() || l.stopped.Load() {
+		n, err := l.drv.Wait(0)
+		l.tick()
+		return n, err
+	}
+	limit := waitNs
+	if len(l.timers.h) > 0 {
+		l.tick()
+		until := l.timers.h[0].When - l.nowNs
+		if until <= 0 {
+			n, err := l.drv.Wait(0)
+			l.tick()
+			return n, err
+		}
+		if limit < 0 || until < limit {
+			limit = until
+		}
+	}
+	if l.spin.credit > 0 && l.opts.SpinUs > 0 {
+		n, hit, err := l.look(limit)
+		if hit || err != nil {
+			l.tick()
+			return n, err
+		}
+	}
+	return l.sleep(limit)
+}
+
+// look polls for up to SpinUs.
+func (l *Loop) look(limit int64) (n int, hit bool, err error) {
+	l.st.spins.Inc()
+	start := l.ClockNs()
+	most := min(int64(l.opts.SpinUs)*1000, limit&(1<<63-1))
+	for i := 1; ; i++ {
+		n, err = l.drv.Wait(0)
+		if n > 0 || err != nil || !l.mail.empty() {
+			l.st.spinHits.Inc()
+			l.spin.credit = min(l.spin.credit+1, spinCreditMax)
+			return n, true, err
+		}
+		if i%spinClock == 0 {
+			if l.ClockNs()-start > most {
+				l.spin.credit--
+				return 0, false, nil
+			}
+			runtime.Gosched()
+		}
+	}
+}
+
+// sleep waits in the kernel. A post that comes after the flag was set ends it: set the flag, look again, wait.
+func (l *Loop) sleep(limit int64) (int, error) {
+	start := l.ClockNs()
+	l.sleeping.Store(true)
+	if !l.mail.empty() || l.stopped.Load() {
+		limit = 0
+	}
+	n, err := l.drv.Wait(limit)
+	l.sleeping.Store(false)
+	l.st.sleeps.Inc()
+	l.tick()
+	if slept := l.nowNs - start; slept < 2*int64(l.opts.SpinUs)*1000 && limit != 0 {
+		// What came would nearly have been met by looking.
+		l.spin.credit = min(l.spin.credit+1, spinCreditMax)
+	}
+	return n, err
+}
+
+// wake ends a sleep. Any goroutine; the lock keeps the driver from being closed underneath.
+func (l *Loop) wake() {
+	l.wakeMu.Lock()
+	if !l.wakeOff {
+		l.drv.Wake()
+	}
+	l.wakeMu.Unlock()
+}
+
+// close ends all connections and waits for what is in flight, so that no buffer is freed under the kernel.
+func (l *Loop) close() {
+	if l.drv == nil || l.wakeOff {
+		return
+	}
+	l.stopped.Store(true)
+	for _, ln := range l.conns.listeners {
+		ln.close()
+	}
+	l.conns.closeAll(nil, ErrShutdown)
+	l.conns.reap()
+	for l.conns.socks > 0 || l.inFlight > 0 {
+		if _, err := l.drv.Wait(1_000_000); err != nil {
+			l.log.Error("a loop could not end its operations", "loop", l.opts.Name, "err", err)
+			return // the driver stays open: the kernel may still use its memory
+		}
+		l.tick()
+		l.runMail()
+		l.conns.flushDirty()
+		l.conns.reap()
+	}
+	l.work.close()
+	l.wakeMu.Lock()
+	l.wakeOff = true
+	l.wakeMu.Unlock()
+	if err := l.drv.Close(); err != nil {
+		l.log.Warn("closing a driver", "loop", l.opts.Name, "err", err)
+	}
+}
