@@ -47,8 +47,6 @@ func (b *Builder) Apply(index uint64, cmd *Command) (Result, bool) {
 		}
 	} else if _, registers := cmd.Body.(*RegisterBroker); !registers {
 		return Result{Code: CodeStaleBrokerEpoch, Text: "The sending broker's incarnation is not registered.", Index: index}, true
-	} else if cmd.Counter != 1 {
-		return Result{}, false
 	}
 	var r Result
 	switch body := cmd.Body.(type) {

@@ -6,7 +6,7 @@ type Client interface {
 	// Propose submits a command and returns at once. done is called exactly once, on the client's goroutine,
 	// after the command was applied, its image published and the subscribers told; it must not block, so post to
 	// your own loop. The client adds node, incarnation and counter. If the client stops first, done gets
-	// CodeUnknownServerError: the outcome is unknown.
+	// CodeUnknownServerError (the outcome is unknown); if it has stopped already, at once on the caller's goroutine.
 	Propose(body Body, done func(Result))
 
 	// Image is the newest published image, never nil.

@@ -19,7 +19,7 @@ type Command struct {
 	// Node and Incarnation name the session; a session begins with RegisterBroker.
 	Node        int32
 	Incarnation UUID
-	// Counter is 1 for the first command of a session, then one more each.
+	// Counter is one more than that of the session's command before; RegisterBroker begins a session with any.
 	Counter uint64
 	Body    Body
 }

@@ -1,0 +1,25 @@
+package raftnode
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// logger gives raft's messages to slog. What raft tells in the course of things is of no interest to an
+// operator, so it is at debug level.
+type logger struct{ log *slog.Logger }
+
+func (l logger) Debug(v ...any)            { l.log.Debug(fmt.Sprint(v...), "from", "raft") }
+func (l logger) Debugf(f string, v ...any) { l.log.Debug(fmt.Sprintf(f, v...), "from", "raft") }
+func (l logger) Info(v ...any)             { l.log.Debug(fmt.Sprint(v...), "from", "raft") }
+func (l logger) Infof(f string, v ...any)  { l.log.Debug(fmt.Sprintf(f, v...), "from", "raft") }
+func (l logger) Warning(v ...any)          { l.log.Warn(fmt.Sprint(v...), "from", "raft") }
+func (l logger) Warningf(f string, v ...any) {
+	l.log.Warn(fmt.Sprintf(f, v...), "from", "raft")
+}
+func (l logger) Error(v ...any)            { l.log.Error(fmt.Sprint(v...), "from", "raft") }
+func (l logger) Errorf(f string, v ...any) { l.log.Error(fmt.Sprintf(f, v...), "from", "raft") }
+func (l logger) Fatal(v ...any)            { panic("raft: " + fmt.Sprint(v...)) }
+func (l logger) Fatalf(f string, v ...any) { panic("raft: " + fmt.Sprintf(f, v...)) }
+func (l logger) Panic(v ...any)            { panic("raft: " + fmt.Sprint(v...)) }
+func (l logger) Panicf(f string, v ...any) { panic("raft: " + fmt.Sprintf(f, v...)) }
