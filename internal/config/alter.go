@@ -1,0 +1,142 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// OpKind is what IncrementalAlterConfigs does with a key. The numbers are
+// those of the protocol (KIP-339).
+type OpKind int8
+
+// The operations.
+const (
+	OpSet      OpKind = 0
+	OpDelete   OpKind = 1
+	OpAppend   OpKind = 2
+	OpSubtract OpKind = 3
+)
+
+// Op is one operation. Value is nil where the request has null.
+type Op struct {
+	Kind  OpKind
+	Name  string
+	Value *string
+}
+
+// Pair is one config of AlterConfigs or CreateTopics.
+type Pair struct {
+	Name  string
+	Value *string
+}
+
+// The error codes of AlterError, as Kafka numbers them.
+const (
+	codeUnknownServerError int16 = -1
+	codeInvalidConfig      int16 = 40
+	codeInvalidRequest     int16 = 42
+)
+
+// AlterError is the answer to a change that was refused: a Kafka error code
+// and the text that goes with it.
+type AlterError struct {
+	Code    int16
+	Message string
+}
+
+func (e *AlterError) Error() string { return e.Message }
+
+func alterErrorf(code int16, format string, args ...any) *AlterError {
+	return &AlterError{code, fmt.Sprintf(format, args...)}
+}
+
+// pairOps turns the pairs of AlterConfigs into operations on an empty Set.
+func pairOps(pairs []Pair) []Op {
+	ops := make([]Op, len(pairs))
+	for i, p := range pairs {
+		ops[i] = Op{OpSet, p.Name, p.Value}
+	}
+	return ops
+}
+
+// checkShape refuses what no kind of resource takes.
+func checkShape(ops []Op) *AlterError {
+	seen := make(map[string]bool, len(ops))
+	for _, op := range ops {
+		if op.Kind != OpDelete && op.Value == nil {
+			return alterErrorf(codeInvalidRequest, "%s: null is not a value; delete the key instead", op.Name)
+		}
+		if seen[op.Name] {
+			return alterErrorf(codeInvalidRequest, "%s stands in the request twice", op.Name)
+		}
+		seen[op.Name] = true
+	}
+	return nil
+}
+
+// change applies operations to a copy of current. base gives the list that
+// APPEND and SUBTRACT start from where the key is not set, and false where the
+// key is no list.
+func change(current Set, ops []Op, base func(name string) ([]string, bool)) (Set, *AlterError) {
+	next := maps.Clone(current)
+	if next == nil {
+		next = Set{}
+	}
+	for _, op := range ops {
+		switch op.Kind {
+		case OpSet:
+			next[op.Name] = *op.Value
+		case OpDelete:
+			delete(next, op.Name)
+		case OpAppend, OpSubtract:
+			list, ok := base(op.Name)
+			if !ok {
+				return nil, alterErrorf(codeInvalidConfig, "%s is not a list: only lists can be appended to or subtracted from", op.Name)
+			}
+			if text, set := next[op.Name]; set {
+				list = SplitList(text)
+			}
+			next[op.Name] = strings.Join(combine(op.Kind, list, SplitElements(*op.Value)), ",")
+		default:
+			return nil, alterErrorf(codeUnknownServerError, "%s: operation %d is not known", op.Name, op.Kind)
+		}
+	}
+	return next, nil
+}
+
+// SplitElements is SplitList, but the empty text is one empty element.
+func SplitElements(text string) []string {
+	if list := SplitList(text); list != nil {
+		return list
+	}
+	return []string{""}
+}
+
+func combine(kind OpKind, list, elements []string) []string {
+	if kind == OpSubtract {
+		return slices.DeleteFunc(slices.Clone(list), func(e string) bool { return slices.Contains(elements, e) })
+	}
+	list = slices.Clone(list)
+	for _, e := range elements {
+		if !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// listBase answers change for the keys of a table.
+func listBase(scope Scope, start func(*Key) []string) func(string) ([]string, bool) {
+	return func(name string) ([]string, bool) {
+		k, ok := Lookup(scope, name)
+		if !ok || k.Type != List {
+			return nil, false
+		}
+		return start(k), true
+	}
+}
+
+// noLists answers change for resources without lists to append to.
+func noLists(string) ([]string, bool) { return nil, false }

@@ -1,0 +1,30 @@
+package config
+
+// networkKeys are the broker keys of listeners, connections and requests.
+var networkKeys = []row{
+	{"advertised.listeners", List, null, listenerList, ReadOnly, used, "Addresses that clients are told to connect to, one per listener; by default those of listeners."},
+	{"connection.failed.authentication.delay.ms", Int, "100", atLeast(0), ReadOnly, noSecurity, "How long the answer to a failed authentication is held back."},
+	{"connections.max.idle.ms", Long, "600000", nil, ReadOnly, used, "A connection that is silent for this long is closed; a negative value means never."},
+	{"connections.max.reauth.ms", Long, "0", nil, ReadOnly, noSecurity, "How long a SASL session lives before the client must authenticate again; 0 is forever."},
+	{"early.start.listeners", List, null, distinct, ReadOnly, noControllerListener, "Listeners that open before the broker has caught up with its metadata."},
+	{"fetch.max.bytes", Int, "57671680", atLeast(1024), ReadOnly, used, "Most bytes of records in one answer to a fetch, whatever the client asks for."},
+	{"inter.broker.listener.name", String, null, nil, ReadOnly, noCluster, "Listener that brokers use among themselves."},
+	{"listener.security.protocol.map", String, "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT", protocolMap, PerBroker, used, "Security protocol of each listener name, as NAME:PROTOCOL pairs. Only PLAINTEXT can be served so far."},
+	{"listeners", List, "PLAINTEXT://:9092", listenerList, PerBroker, used, "Addresses to listen on, as NAME://HOST:PORT. Without a host all addresses are bound."},
+	{"max.connection.creation.rate", Int, "2147483647", atLeast(0), ClusterWide, noRate, "Most new connections per second."},
+	{"max.connections", Int, "2147483647", atLeast(0), ClusterWide, used, "Most connections at a time; further ones are closed at once."},
+	{"max.connections.per.ip", Int, "2147483647", atLeast(0), ClusterWide, used, "Most connections from one address at a time."},
+	{"max.connections.per.ip.overrides", String, "", hostCounts, ClusterWide, used, "Other limits for some addresses, as HOST:COUNT pairs."},
+	{"max.incremental.fetch.session.cache.slots", Int, "1000", atLeast(0), ReadOnly, used, "Most fetch sessions kept at a time."},
+	{"max.request.partition.size.limit", Int, "2000", atLeast(1), ReadOnly, used, "Most partitions in one answer to DescribeTopicPartitions."},
+	{"queued.max.request.bytes", Long, "-1", nil, ReadOnly, used, "Most bytes of requests received and not yet answered, over all connections; -1 lets Millrace choose a bound by the memory it may use."},
+	{"queued.max.requests", Int, "500", atLeast(1), ReadOnly, noRequestQueue, "Most requests waiting for a request handler."},
+	{"request.timeout.ms", Int, "30000", nil, ReadOnly, noCluster, "How long this broker waits for the answer to a request of its own."},
+	{"security.inter.broker.protocol", String, "PLAINTEXT", oneOf("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"), ReadOnly, refuseSecurity, "Security protocol among brokers. Only PLAINTEXT can be served so far."},
+	{"socket.connection.setup.timeout.max.ms", Long, "30000", nil, ReadOnly, noCluster, "Longest wait for a connection that this broker opens."},
+	{"socket.connection.setup.timeout.ms", Long, "10000", nil, ReadOnly, noCluster, "First wait for a connection that this broker opens."},
+	{"socket.listen.backlog.size", Int, "50", atLeast(1), ReadOnly, used, "Connections the kernel keeps waiting to be accepted."},
+	{"socket.receive.buffer.bytes", Int, "102400", nil, ReadOnly, used, "Receive buffer of client sockets; -1 leaves it to the kernel."},
+	{"socket.request.max.bytes", Int, "104857600", atLeast(1), ReadOnly, used, "A request frame longer than this closes its connection."},
+	{"socket.send.buffer.bytes", Int, "102400", nil, ReadOnly, used, "Send buffer of client sockets; -1 leaves it to the kernel."},
+}

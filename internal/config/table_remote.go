@@ -1,0 +1,30 @@
+package config
+
+// remoteKeys are the broker keys of tiered storage.
+var remoteKeys = []row{
+	{"remote.fetch.max.wait.ms", Int, "500", atLeast(1), ClusterWide, noTiering, "Longest wait for records in tiered storage."},
+	{"remote.list.offsets.request.timeout.ms", Long, "30000", atLeast(1), ClusterWide, noTiering, "Longest wait for an offset in tiered storage."},
+	{"remote.log.index.file.cache.total.size.bytes", Long, "1073741824", atLeast(1), ClusterWide, noTiering, "Space for indexes fetched from tiered storage."},
+	{"remote.log.manager.copier.thread.pool.size", Int, "10", atLeast(1), ClusterWide, noTiering, "Threads that copy segments away."},
+	{"remote.log.manager.copy.max.bytes.per.second", Long, "9223372036854775807", atLeast(1), ClusterWide, noTiering, "Limit of copying segments away."},
+	{"remote.log.manager.copy.quota.window.num", Int, "11", atLeast(1), ReadOnly, noTiering, "Samples kept for the copy limit."},
+	{"remote.log.manager.copy.quota.window.size.seconds", Int, "1", atLeast(1), ReadOnly, noTiering, "Length of a sample of the copy limit."},
+	{"remote.log.manager.expiration.thread.pool.size", Int, "10", atLeast(1), ClusterWide, noTiering, "Threads that delete old segments in tiered storage."},
+	{"remote.log.manager.fetch.max.bytes.per.second", Long, "9223372036854775807", atLeast(1), ClusterWide, noTiering, "Limit of reading from tiered storage."},
+	{"remote.log.manager.fetch.quota.window.num", Int, "11", atLeast(1), ReadOnly, noTiering, "Samples kept for the read limit."},
+	{"remote.log.manager.fetch.quota.window.size.seconds", Int, "1", atLeast(1), ReadOnly, noTiering, "Length of a sample of the read limit."},
+	{"remote.log.manager.follower.thread.pool.size", Int, "2", atLeast(1), ClusterWide, noTiering, "Threads that follow what leaders copied."},
+	{"remote.log.manager.task.interval.ms", Long, "30000", atLeast(1), ReadOnly, noTiering, "How often segments are looked for to copy or delete."},
+	{"remote.log.manager.thread.pool.size", Int, "2", atLeast(1), ReadOnly, noTiering, "Threads that schedule the work of tiered storage."},
+	{"remote.log.metadata.custom.metadata.max.bytes", Int, "128", atLeast(0), ReadOnly, noTiering, "Largest note that a storage plugin may attach to a segment."},
+	{"remote.log.metadata.manager.class.name", String, "org.apache.kafka.server.log.remote.metadata.storage.TopicBasedRemoteLogMetadataManager", nonEmpty, ReadOnly, noTiering, "Java class that remembers segments in tiered storage."},
+	{"remote.log.metadata.manager.class.path", String, null, nil, ReadOnly, noTiering, "Where that class is found."},
+	{"remote.log.metadata.manager.impl.prefix", String, "rlmm.config.", nonEmpty, ReadOnly, noTiering, "How the keys begin that are meant for that class."},
+	{"remote.log.metadata.manager.listener.name", String, null, nonEmpty, ReadOnly, noTiering, "Listener that class connects to."},
+	{"remote.log.reader.max.pending.tasks", Int, "100", atLeast(1), ReadOnly, noTiering, "Reads of tiered storage that may wait."},
+	{"remote.log.reader.threads", Int, "10", atLeast(1), ClusterWide, noTiering, "Threads that read from tiered storage."},
+	{"remote.log.storage.manager.class.name", String, null, nonEmpty, ReadOnly, noTiering, "Java class that stores segments elsewhere."},
+	{"remote.log.storage.manager.class.path", String, null, nil, ReadOnly, noTiering, "Where that class is found."},
+	{"remote.log.storage.manager.impl.prefix", String, "rsm.config.", nonEmpty, ReadOnly, noTiering, "How the keys begin that are meant for that class."},
+	{"remote.log.storage.system.enable", Boolean, "false", nil, ReadOnly, refuseTiering, "Switches tiered storage on."},
+}
