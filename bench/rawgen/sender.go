@@ -30,6 +30,7 @@ type sender struct {
 	producer  int64
 	producerE int16
 	sequence  []int32 // next, per partition
+	seen      []int64 // number, from 1, of the latest answer that named it, per partition
 	floor     []int64 // least base offset that the next answer may name, per partition
 	iov       []unix.Iovec
 	iovAt     int
@@ -43,7 +44,7 @@ type sender struct {
 func newSender(o *ProduceOptions, shape *wire.ProduceShape, index int) (*sender, error) {
 	s := &sender{
 		index: index, flights: make([]flight, o.Depth), firstPart: index * o.PerRequest % o.Partitions, body: index * 7 % o.Bodies,
-		producer: -1, sequence: make([]int32, o.Partitions), floor: make([]int64, o.Partitions), rbuf: make([]byte, 64<<10),
+		producer: -1, sequence: make([]int32, o.Partitions), floor: make([]int64, o.Partitions), seen: make([]int64, o.Partitions), rbuf: make([]byte, 64<<10),
 		iov: make([]unix.Iovec, 0, 2*o.PerRequest+1), results: make([]wire.Produced, 0, o.PerRequest),
 	}
 	if o.Idempotent {
@@ -189,17 +190,21 @@ func (s *sender) answer(l *loop, frame []byte) error {
 		return fmt.Errorf("%d partitions answered of %d", len(results), l.opts.PerRequest)
 	}
 	records := int64(l.shape.Bodies.Records)
-	for i, r := range results {
-		want := int32((f.firsts + int64(i)) % int64(l.opts.Partitions))
+	parts := int64(l.opts.Partitions)
+	for _, r := range results { // in any order: Kafka answers in the order of a hash map
+		p := int64(r.Partition)
 		switch {
-		case r.Partition != want:
-			l.res.fail("partition %d answered where %d was due", r.Partition, want)
+		case p < 0 || p >= parts || (p-f.firsts+parts)%parts >= int64(l.opts.PerRequest):
+			l.res.fail("partition %d was answered and not sent", p)
+		case s.seen[p] == s.answered+1:
+			l.res.fail("partition %d was answered twice", p)
 		case r.Code != 0:
-			l.res.fail("partition %d: error code %d", r.Partition, r.Code)
-		case r.BaseOffset < s.floor[want]:
-			l.res.fail("partition %d: base offset %d after %d was taken", want, r.BaseOffset, s.floor[want])
+			l.res.fail("partition %d: error code %d", p, r.Code)
+		case r.BaseOffset < s.floor[p]:
+			l.res.fail("partition %d: base offset %d after %d was taken", p, r.BaseOffset, s.floor[p])
 		default:
-			s.floor[want] = r.BaseOffset + records
+			s.floor[p] = r.BaseOffset + records
+			s.seen[p] = s.answered + 1
 		}
 	}
 	l.complete(s, now())
