@@ -59,7 +59,7 @@ func kcatConsume(j *job, out *reading) error {
 		defer stderr.Close()
 		// -e ends at the end of the partition; lengths first, so that any byte may follow.
 		cmd := exec.CommandContext(j.ctx, "kcat", "-C", "-b", j.addr, "-t", j.topic, "-p", strconv.Itoa(p), "-o", "beginning", "-e", "-q",
-			"-f", `%o %K %S\n%h\n%k%s\n`, "-X", "check.crcs=true,fetch.wait.max.ms=100")
+			"-f", `%o %K %S\n%h\n%k%s\n`, "-X", "check.crcs=true", "-X", "fetch.wait.max.ms=100")
 		cmd.Stderr = stderr
 		stdout, err := cmd.StdoutPipe()
 		if err != nil {

@@ -59,7 +59,7 @@ func (b *Batch) Bytes() []byte {
 	}
 	payload := b.Payload
 	if payload == nil {
-		payload = compress(b.Codec, encodeRecords(b.Records, first))
+		payload = Compress(b.Codec, encodeRecords(b.Records, first))
 	}
 	be := binary.BigEndian
 	out := be.AppendUint64(nil, uint64(b.BaseOffset))
@@ -119,7 +119,8 @@ func Codec(i int) kgo.CompressionCodec {
 	return []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()}[i]
 }
 
-func compress(codec int, raw []byte) []byte {
+// Compress packs bytes with a codec of the table Codecs.
+func Compress(codec int, raw []byte) []byte {
 	if codec == 0 {
 		return raw
 	}
