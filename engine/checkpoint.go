@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"millrace/segment"
+)
+
+// Recovery points (decisions 9): a keeper per log directory checkpoints the partitions with most bytes above theirs
+// until the directory's sum is low enough. The order is log sync, indexes, producer snapshot (a segment job), then the
+// recovery-point file.
+
+// noteUnrecovered keeps the sum that wakes the keeper.
+func (p *Partition) noteUnrecovered() {
+	n := p.log.UncheckpointedBytes()
+	total := p.dir.unrecovered.Add(n - p.unrecovered.Load())
+	p.unrecovered.Store(n)
+	if total > p.eng.opts.UnsyncedBytesMax/4*3 {
+		p.dir.wakeKeeper()
+	}
+}
+
+// beginCheckpoint makes a checkpoint of all that is written; done runs on the owner loop. Owner only.
+func (p *Partition) beginCheckpoint(done func(point int64, err error)) {
+	if err := p.Err(); err != nil {
+		done(0, err)
+		return
+	}
+	if p.checkpoint != nil {
+		done(0, errBusy)
+		return
+	}
+	var entries []segment.ProducerEntry
+	changed := p.producers.changed
+	if changed {
+		entries = p.producers.entries()
+	}
+	if !p.log.Checkpoint(entries) {
+		done(0, errBusy)
+		return
+	}
+	p.checkpoint = done
+	p.producers.changed = false
+	p.shard.touch(p)
+}
+
+// endCheckpoint tells whoever asked.
+func (p *Partition) endCheckpoint(point int64, err error) {
+	done := p.checkpoint
+	if done == nil {
+		return
+	}
+	p.checkpoint = nil
+	if err == nil {
+		p.recoveryPoint.Store(point)
+		p.noteUnrecovered()
+		p.shard.st.checkpoints.Inc()
+	}
+	done(point, err)
+}
+
+// keep is the keeper's goroutine.
+func (d *logDir) keep() {
+	defer close(d.kept)
+	for {
+		select {
+		case <-d.stop:
+			return
+		case <-d.kick:
+		}
+		for d.dead.Load() == nil && d.unrecovered.Load() > d.eng.opts.UnsyncedBytesMax/2 {
+			if !d.checkpointMost() {
+				break
+			}
+		}
+	}
+}
+
+func (d *logDir) wakeKeeper() {
+	select {
+	case d.kick <- struct{}{}:
+	default:
+	}
+}
+
+// checkpointMost checkpoints the partitions with most bytes above their recovery points, as many as it takes, and writes
+// the recovery-point file. False when nothing could be done.
+func (d *logDir) checkpointMost() bool {
+	parts := d.partitions()
+	slices.SortFunc(parts, func(a, b *Partition) int {
+		return cmpInt64(b.unrecovered.Load(), a.unrecovered.Load())
+	})
+	excess := d.unrecovered.Load() - d.eng.opts.UnsyncedBytesMax/2
+	n := 0
+	for n < len(parts) && excess > 0 && parts[n].unrecovered.Load() > 0 {
+		excess -= parts[n].unrecovered.Load()
+		n++
+	}
+	ok := d.checkpointAll(parts[:n])
+	if ok > 0 {
+		if err := d.writeRecoveryPoints(); err != nil {
+			d.fileFailed(segment.RecoveryPointFile, err)
+			return false
+		}
+	}
+	return ok > 0
+}
+
+// checkpointAll checkpoints some partitions, a few at a time, and says how many succeeded.
+func (d *logDir) checkpointAll(parts []*Partition) (ok int) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 8)
+	if len(parts) > d.eng.opts.SyncFSAbove {
+		if err := d.eng.fs.SyncFS(d.path); err != nil {
+			d.fail(err)
+			return 0
+		}
+	}
+	for _, p := range parts {
+		slots <- struct{}{}
+		wg.Add(1)
+		p.post(func() {
+			p.beginCheckpoint(func(_ int64, err error) {
+				mu.Lock()
+				if err == nil {
+					ok++
+				}
+				mu.Unlock()
+				<-slots
+				wg.Done()
+			})
+		})
+	}
+	wg.Wait()
+	return ok
+}
+
+// writeRecoveryPoints replaces the directory's recovery-point file.
+func (d *logDir) writeRecoveryPoints() error {
+	d.files.Lock()
+	defer d.files.Unlock()
+	return d.writeOffsets(segment.RecoveryPointFile, func(p *Partition) int64 { return p.recoveryPoint.Load() })
+}
+
+// writeLogStarts replaces the directory's log-start file.
+func (d *logDir) writeLogStarts() error {
+	d.files.Lock()
+	defer d.files.Unlock()
+	return d.writeOffsets(segment.LogStartFile, func(p *Partition) int64 {
+		return max(p.pub.logStart.Load(), p.startWanted.Load())
+	})
+}
+
+func (d *logDir) writeOffsets(name string, of func(*Partition) int64) error {
+	parts := d.partitions()
+	entries := make([]segment.OffsetEntry, len(parts))
+	for i, p := range parts {
+		entries[i] = segment.OffsetEntry{Topic: p.topic, Partition: p.index, Offset: of(p)}
+	}
+	return segment.WriteOffsets(d.eng.fs, d.join(name), entries)
+}

@@ -1,0 +1,42 @@
+// Package engine is the storage engine: partitions, each owned by one event loop, with a lock-free append queue, group
+// commit, published bounds, long polls, idempotent producers, retention and recovery. It is complete without any Kafka
+// protocol; the Kafka frontend is one of its clients.
+//
+//	e, err := engine.Open(engine.Options{Dirs: []string{"data"}})
+//	report, err := e.Load(ctx)                     // what was there
+//	p, err := e.Ensure(ctx, "greetings", 0)        // find or make, and lead it
+//	var b batch.Builder
+//	b.Reset(nil, 0, 0)
+//	b.Add(time.Now().UnixMilli(), nil, []byte("hello"))
+//	r, err := p.AppendWait(ctx, b.Finish(), engine.NeedCommitted) // on disk now
+//	bytes, err := p.ReadWait(ctx, r.BaseOffset, 1<<20, engine.ReadUncommitted)
+//	err = e.Close(ctx)
+//
+// Those helpers are for ordinary goroutines. Loop users (the frontend) use the forms below them, which neither block
+// nor allocate: Partition.Push with an Append, Plan with a FetchPlan, Wait with a Waiter. Completions come on the
+// partition's owner loop and travel home by the caller's own post.
+//
+// It never parses requests, never checks record contents (whoever pushes has done that), never decides who leads and
+// never replicates: leadership comes by SetLeader, and with CommitExternal the committed end by SetCommitted.
+//
+// Who owns what: everything about a partition's log, its producers, its waiting appends and waiters belongs to the
+// owner loop (one shard per loop). Other goroutines see the handle: two queues into it, and published bounds and an
+// immutable view out of it. Blocking work (making and removing files, checkpoints, looking up old offsets) runs on
+// ordinary goroutines and comes back by post.
+//
+// Invariants:
+//   - bounds rise in the order view, written, synced, committed, stable; readers load them in the opposite order, and
+//     nothing at or above a reader's bound is ever handed out;
+//   - committed never passes the first acks=all batch above the synced end, and never falls;
+//   - an append is completed exactly once, a waiter woken exactly once per Wait;
+//   - one write in flight per partition; everything staged behind a failed write fails with it, and the producer state
+//     that it had made is undone;
+//   - a datasync that failed kills the log directory: nothing of it is acknowledged any more until a restart;
+//   - the bytes that recovery must read again stay below Options.UnsyncedBytesMax per directory.
+//
+// Files: options.go, errors.go; engine.go Open, create, delete, lookup; load.go start, close.go clean stop; dir.go log
+// directories and their death; partition.go the shared handle; append.go, queue.go the way in; shard.go the turn;
+// stage.go, write.go from queue to disk; sync.go group commit and background syncs; producer.go sequences;
+// waiter.go, park.go long polls; plan.go, read.go fetches; checkpoint.go recovery points; lookup.go times and epochs;
+// wait.go helpers for ordinary goroutines; stats.go counters.
+package engine

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"millrace/netpoll"
+	"millrace/vfs"
+)
+
+// Engine is a set of partitions over one or more log directories. Any goroutine.
+type Engine struct {
+	opts   Options
+	fs     vfs.FS
+	log    *slog.Logger
+	shards []*Shard
+	dirs   []*logDir
+	own    *ownLoops
+	meta   string // cluster id
+	boot   string
+
+	closing    atomic.Bool
+	background sync.WaitGroup // goroutines that Close waits for
+	stop       chan struct{}  // closed by Close: removers give up their delay
+
+	mu     sync.RWMutex
+	topics map[string]map[int32]*Partition
+	making map[string]chan struct{} // directory names being made or taken away
+	perDir map[*logDir]int
+	perShd map[*Shard]int
+}
+
+// ClusterID is the id in meta.properties.
+func (e *Engine) ClusterID() string { return e.meta }
+
+// Lookup finds a partition; nil if there is none (or it is being deleted). No allocation.
+func (e *Engine) Lookup(topic string, index int32) *Partition {
+	e.mu.RLock()
+	p := e.topics[topic][index]
+	e.mu.RUnlock()
+	return p
+}
+
+// Partitions lists all partitions, ordered by topic and index.
+func (e *Engine) Partitions() []*Partition {
+	out := e.list()
+	slices.SortFunc(out, func(a, b *Partition) int {
+		if c := strings.Compare(a.topic, b.topic); c != 0 {
+			return c
+		}
+		return cmpInt64(int64(a.index), int64(b.index))
+	})
+	return out
+}
+
+func (e *Engine) list() []*Partition {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	var out []*Partition
+	for _, t := range e.topics {
+		for _, p := range t {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Create makes a partition: directory, partition.metadata and first segment are durable when done is told, on the
+// owner loop if there is a partition, else on an ordinary goroutine. If it exists with the same topic id it is handed
+// over with ErrExists; with another id it is ErrTopicID. Appends are refused until SetLeader. Any goroutine.
+func (e *Engine) Create(spec PartitionSpec, done func(*Partition, error)) {
+	e.background.Add(1)
+	go func() {
+		defer e.background.Done()
+		p, err := e.create(spec)
+		if p == nil {
+			done(nil, err)
+			return
+		}
+		p.post(func() { done(p, err) })
+	}()
+}
+
+// Delete takes a partition away: appends and waiters end with ErrDeleted, the directory is renamed durably, then done is
+// told on the owner loop; the files go later, after file.delete.delay.ms. Any goroutine.
+func (e *Engine) Delete(p *Partition, done func(error)) {
+	p.post(func() { p.remove(done) })
+}
+
+// Ensure finds or makes a partition and leads it with an epoch above all before: what an embedding program needs.
+// With a controller, use Create and Partition.SetLeader.
+func (e *Engine) Ensure(ctx context.Context, topic string, index int32) (*Partition, error) {
+	type result struct {
+		p   *Partition
+		err error
+	}
+	got := make(chan result, 1)
+	lead := func(p *Partition) {
+		p.post(func() {
+			if p.pub.epoch.Load() >= 0 {
+				got <- result{p, nil}
+				return
+			}
+			got <- result{p, p.setLeader(p.lastEpoch + 1)}
+		})
+	}
+	if p := e.Lookup(topic, index); p != nil {
+		lead(p)
+	} else {
+		e.Create(PartitionSpec{Topic: topic, Index: index}, func(p *Partition, err error) {
+			if p == nil || err != nil && !errors.Is(err, ErrExists) {
+				got <- result{nil, err}
+				return
+			}
+			lead(p)
+		})
+	}
+	select {
+	case r := <-got:
+		return r.p, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *Engine) wallMs() int64 {
+	if e.opts.WallMs != nil {
+		return e.opts.WallMs()
+	}
+	return time.Now().UnixMilli()
+}
+
+// ownLoops are loops that the engine made for itself.
+type ownLoops struct {
+	loops []*netpoll.Loop
+	wg    sync.WaitGroup
+}
+
+func (o *ownLoops) stop() {
+	for _, l := range o.loops {
+		l.Stop()
+	}
+	o.wg.Wait()
+}
