@@ -172,6 +172,9 @@ func FuzzDecodeRequest(f *testing.F) {
 			f.Add(uint8(api.Key), uint8(version), body)
 		}
 	}
+	// A tag number of more than 32 bits, and a presence byte that is neither.
+	f.Add(uint8(KeyDescribeQuorum), uint8(2), []byte("\x01\x020\x00\x9c\xac\xac\xac0\x000"))
+	f.Add(uint8(KeyDescribeTopicPartitions), uint8(0), []byte("\x010000\x8f\x00"))
 	f.Fuzz(func(t *testing.T, key, version uint8, body []byte) {
 		api := Lookup(int16(key))
 		if api == nil || !api.Accepts(int16(version)) {

@@ -73,8 +73,7 @@ func (r *reader) uuid() (v UUID) {
 	return v
 }
 
-// uvarint reads an unsigned varint of at most 5 bytes; bits above 32 are
-// dropped, as Kafka does.
+// uvarint reads an unsigned varint of at most 5 bytes and 32 bits.
 func (r *reader) uvarint() uint32 {
 	if len(r.b) > 0 && r.b[0] < 0x80 {
 		v := uint32(r.b[0])
@@ -86,6 +85,9 @@ func (r *reader) uvarint() uint32 {
 		c := r.b[i]
 		v |= uint32(c&0x7f) << (7 * uint(i))
 		if c < 0x80 {
+			if i == 4 && c > 0x0f {
+				break // more than 32 bits
+			}
 			r.b = r.b[i+1:]
 			return v
 		}

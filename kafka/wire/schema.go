@@ -115,8 +115,14 @@ func (w *walker) field(f *field) {
 	case kindStruct:
 		if !null {
 			w.fields(f.of)
-		} else if w.r.i8() >= 0 {
+			return
+		}
+		// Kafka takes any negative byte for null, kmsg takes -1 only.
+		switch present := w.r.i8(); {
+		case present >= 0:
 			w.fields(f.of)
+		case present != -1:
+			w.r.fail()
 		}
 	}
 }
