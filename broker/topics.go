@@ -16,8 +16,38 @@ type Topic struct {
 	// Internal tells Kafka's own topics, which clients must not write.
 	Internal bool
 
+	// Stats count what clients moved.
+	Stats TopicStats
+
 	cfg   atomic.Pointer[config.TopicConfig]
+	mu    sync.Mutex // held while parts is replaced
 	parts atomic.Pointer[[]*engine.Partition]
+}
+
+// TopicStats are Kafka's BrokerTopicMetrics. Any goroutine.
+type TopicStats struct {
+	MessagesIn, BytesIn, BytesOut                              atomic.Int64
+	ProduceRequests, FetchRequests, FailedProduce, FailedFetch atomic.Int64
+}
+
+// publish makes partition index ready.
+func (t *Topic) publish(index int32, p *engine.Partition) {
+	t.mu.Lock()
+	parts := append([]*engine.Partition(nil), *t.parts.Load()...)
+	parts[index] = p
+	t.parts.Store(&parts)
+	t.mu.Unlock()
+}
+
+// grow makes room for n partitions.
+func (t *Topic) grow(n int) {
+	t.mu.Lock()
+	if old := *t.parts.Load(); len(old) < n {
+		parts := make([]*engine.Partition, n)
+		copy(parts, old)
+		t.parts.Store(&parts)
+	}
+	t.mu.Unlock()
 }
 
 // Config is the topic's effective configuration.

@@ -22,7 +22,9 @@ type conn struct {
 	held    []*bufpool.Buf
 	paused  bool
 	closed  bool
+	refused bool // came before or after the time of service
 	running bool // advance is on the stack
+	barrier bool // the last request has not pushed its batches yet: begin nothing behind it
 
 	// What ApiVersions told of the client (KIP-511).
 	clientName, clientVersion string
@@ -82,7 +84,7 @@ func (c *conn) mayBegin(b *bufpool.Buf) bool {
 	if c.open == 0 {
 		return true
 	}
-	return c.onlyWrites && c.open < maxOverlap && isProduce(b.B)
+	return !c.barrier && c.onlyWrites && c.open < maxOverlap && isProduce(b.B)
 }
 
 // isProduce looks at the API key behind the four bytes of length.
@@ -99,6 +101,7 @@ func (c *conn) begin(b *bufpool.Buf) {
 	}
 	c.tail = r
 	c.open++
+	c.fe.stats.open.Add(1)
 	c.onlyWrites = c.onlyWrites && isProduce(b.B)
 	if err := r.parse(); err != nil {
 		c.fe.rejected(c, err)

@@ -44,7 +44,9 @@ func (f *Frontend) fillTable() {
 // errUnserved ends a connection that asks for an API which this version does not list.
 type errUnserved struct{ api *wire.API }
 
-func (e errUnserved) Error() string { return fmt.Sprintf("%s (api key %d) is not served", e.api.Name, e.api.Key) }
+func (e errUnserved) Error() string {
+	return fmt.Sprintf("%s (api key %d) is not served", e.api.Name, e.api.Key)
+}
 
 // dispatch hands a parsed request to its API.
 func (f *Frontend) dispatch(r *request) {

@@ -29,11 +29,19 @@ type session struct {
 	mu    sync.Mutex
 	epoch int32 // the epoch that the next request must name
 
-	parts map[sessionKey]*fetchPart
+	parts map[sessionKey]*sessionPart
 	// head..tail is the order in which partitions are filled: those that returned records go to the back.
-	head, tail *fetchPart
+	head, tail *sessionPart
 
 	createdMs, usedMs int64 // guarded by the cache
+}
+
+// sessionPart is one partition of a session: what the client asks of it and what it was told last.
+type sessionPart struct {
+	fetchAsk
+	toldHighWatermark int64 // -1 forgets, so that the next state is told
+	toldLogStart      int64
+	prev, next        *sessionPart
 }
 
 // sessionKey names a partition inside a session: by topic id where there is one, else by name.
@@ -43,7 +51,15 @@ type sessionKey struct {
 	index int32
 }
 
-func (s *session) append(p *fetchPart) {
+func (a *fetchAsk) key() sessionKey {
+	k := sessionKey{id: a.id, index: a.index}
+	if a.id == (wire.UUID{}) {
+		k.name = string(a.name)
+	}
+	return k
+}
+
+func (s *session) append(p *sessionPart) {
 	p.prev, p.next = s.tail, nil
 	if s.tail != nil {
 		s.tail.next = p
@@ -53,7 +69,13 @@ func (s *session) append(p *fetchPart) {
 	s.tail = p
 }
 
-func (s *session) unlink(p *fetchPart) {
+// add takes an entry in; its name must be its own copy.
+func (s *session) add(p *sessionPart) {
+	s.parts[p.key()] = p
+	s.append(p)
+}
+
+func (s *session) unlink(p *sessionPart) {
 	if p.prev != nil {
 		p.prev.next = p.next
 	} else {
@@ -67,7 +89,7 @@ func (s *session) unlink(p *fetchPart) {
 	p.prev, p.next = nil, nil
 }
 
-func (s *session) moveToBack(p *fetchPart) {
+func (s *session) moveToBack(p *sessionPart) {
 	if s.tail != p {
 		s.unlink(p)
 		s.append(p)
@@ -93,27 +115,22 @@ func newSessionCache(slots int) *sessionCache {
 }
 
 // create makes room for a session and adds it; nil when the cache is full of live ones, which is legal: the client
-// then goes on without (KIP-227).
-func (c *sessionCache) create(parts []*fetchPart, byID bool, nowMs int64) *session {
-	if len(parts) == 0 {
-		// Kafka makes one all the same: it answers an id.
-		parts = nil
-	}
+// then goes on without (KIP-227). A session without partitions is made too, as in Kafka.
+func (c *sessionCache) create(parts []sessionPart, byID bool, nowMs int64) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.byID) >= c.slots && !c.evict(len(parts), nowMs) {
 		return nil
 	}
-	s := &session{byID: byID, epoch: 1, createdMs: nowMs, usedMs: nowMs, parts: make(map[sessionKey]*fetchPart, len(parts))}
+	s := &session{byID: byID, epoch: 1, createdMs: nowMs, usedMs: nowMs, parts: make(map[sessionKey]*sessionPart, len(parts))}
 	for {
 		s.id = rand.Int32N(1<<31-1) + 1
 		if c.byID[s.id] == nil {
 			break
 		}
 	}
-	for _, p := range parts {
-		s.parts[p.key()] = p
-		s.append(p)
+	for i := range parts {
+		s.add(&parts[i])
 	}
 	c.byID[s.id] = s
 	c.parts += int64(len(parts))

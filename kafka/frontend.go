@@ -29,6 +29,7 @@ type Frontend struct {
 	sessions *sessionCache
 	stats    stats
 	ready    atomic.Bool
+	stopping atomic.Bool
 	rejects  rateLimit
 }
 
@@ -43,7 +44,7 @@ func New(opts Options) *Frontend {
 		f.loops = append(f.loops, newLoopState(l))
 	}
 	f.fillTable()
-	f.stats.register(f.node.Metrics())
+	f.stats.register(f.node.Metrics(), f)
 	return f
 }
 
@@ -57,6 +58,13 @@ const minFrame = 8
 
 // Opened implements netpoll.Handler.
 func (f *Frontend) Opened(nc *netpoll.Conn) error {
+	if !f.ready.Load() {
+		nc.Context = &conn{fe: f, ls: f.loops[nc.Loop().Index()], nc: nc, refused: true}
+		if f.stopping.Load() {
+			return errStopping
+		}
+		return errStarting
+	}
 	nc.Context = &conn{fe: f, ls: f.loops[nc.Loop().Index()], nc: nc}
 	f.stats.connections.Add(1)
 	f.stats.connectionsTotal.Add(1)
@@ -86,8 +94,11 @@ func (f *Frontend) Frame(nc *netpoll.Conn, b *bufpool.Buf) { nc.Context.(*conn).
 
 // Closed implements netpoll.Handler.
 func (f *Frontend) Closed(nc *netpoll.Conn, err error) {
-	f.stats.connections.Add(-1)
-	nc.Context.(*conn).ended()
+	c := nc.Context.(*conn)
+	if !c.refused {
+		f.stats.connections.Add(-1)
+	}
+	c.ended()
 }
 
 // rejected notes bytes that end a connection: at most a few lines a second, whatever a peer sends.

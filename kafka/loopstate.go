@@ -2,15 +2,19 @@ package kafka
 
 import (
 	"millrace/internal/bufpool"
+	"millrace/kafka/validate"
 	"millrace/netpoll"
 )
 
 // loopState is what the frontend keeps per loop: free lists and scratch space. Owned by its loop.
 type loopState struct {
-	loop     *netpoll.Loop
-	free     *request
-	freeLen  int
-	plansTmp []byte
+	loop    *netpoll.Loop
+	free    *request
+	freeLen int
+	checker validate.Checker
+	// freeWaits are waitSets for reuse.
+	freeWaits *waitSet
+	parked    *fetchState // long polls under way
 }
 
 func newLoopState(l *netpoll.Loop) *loopState { return &loopState{loop: l} }

@@ -10,7 +10,6 @@ import (
 	"millrace/netpoll"
 )
 
-
 var replyPool bytebufferpool.Pool
 
 // pooled releases a ByteBuffer as a netpoll.Releaser.

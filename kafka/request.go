@@ -87,5 +87,6 @@ func (r *request) dropOut() {
 // recycle returns the request to its loop's free list.
 func (r *request) recycle() {
 	r.release()
+	r.conn.fe.stats.open.Add(-1)
 	r.conn.ls.freeRequest(r)
 }

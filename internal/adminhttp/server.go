@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"millrace/internal/metric"
 )
 
 // Options configure a Server.
@@ -29,8 +32,10 @@ type Options struct {
 	Ready func() error
 	// Health is the value of /v1/cluster/health, encoded as JSON.
 	Health func() any
-	// Collectors feed /metrics.
-	Collectors []prometheus.Collector
+	// Metrics feed /metrics.
+	Metrics *metric.Registry
+	// Version is told by millrace_build_info.
+	Version string
 }
 
 // Server is the admin listener. Any goroutine.
@@ -49,11 +54,9 @@ func Start(opts Options) (*Server, error) {
 		return nil, err
 	}
 	reg := prometheus.NewRegistry()
-	for _, c := range opts.Collectors {
-		if err := reg.Register(c); err != nil {
-			ln.Close()
-			return nil, fmt.Errorf("metrics: %w", err)
-		}
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if opts.Metrics != nil {
+		reg.MustRegister(bridge{opts.Metrics, opts.Version})
 	}
 	s := &Server{addr: ln.Addr(), http: &http.Server{Handler: mux(opts, reg), ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}}

@@ -103,6 +103,14 @@ func (r *Registry) GaugeFunc(name, help string, fn func() float64, labels ...Lab
 	s.funcs = append(s.funcs, fn)
 }
 
+// CounterFunc registers a counter that is read at each scrape; fn is called from any goroutine and never falls.
+func (r *Registry) CounterFunc(name, help string, fn func() float64, labels ...Label) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, s := r.series(name, help, KindCounter, labels)
+	s.funcs = append(s.funcs, fn)
+}
+
 // Histogram makes a new cell of the histogram with this name and these labels. Raw values times unit are what is
 // exported (1e-9 for nanoseconds shown as seconds); bounds are in the exported unit, ascending.
 func (r *Registry) Histogram(name, help string, unit float64, bounds []float64, labels ...Label) *Histogram {

@@ -1,0 +1,7 @@
+//go:build uring
+
+package main
+
+import "millrace/netpoll/uring"
+
+func init() { drivers = append(drivers, uring.Factory()) }

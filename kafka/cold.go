@@ -1,0 +1,13 @@
+package kafka
+
+import "millrace/kafka/wire"
+
+// coldHandlers are the APIs that go through kmsg. An API is listed to clients exactly when it stands here or is read
+// from the frame by hand (dispatch.go).
+func coldHandlers() map[int16]handler {
+	return map[int16]handler{
+		wire.KeyMetadata:        (*Frontend).metadata,
+		wire.KeyDescribeCluster: (*Frontend).describeCluster,
+		wire.KeyCreateTopics:    (*Frontend).createTopics,
+	}
+}

@@ -1,0 +1,433 @@
+package kafka
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/valyala/bytebufferpool"
+
+	"millrace/broker"
+	"millrace/engine"
+	"millrace/kafka/validate"
+	"millrace/kafka/wire"
+	"millrace/netpoll"
+)
+
+// Produce, versions 3 to 13.
+//
+// The order of the checks is Kafka's: topic and partition, the request's record rules, acks, then per batch header,
+// records, append. Each partition has an answer of its own. One partition named twice: the last entry counts.
+
+// Acks values that Kafka knows.
+const (
+	acksAll  = -1
+	acksNone = 0
+	acksOne  = 1
+)
+
+// adminClientID may write internal topics, as in Kafka.
+var adminClientID = []byte("__admin_client")
+
+// produceState is the part of a request that Produce uses. Owned by the connection's loop, but for open, which the
+// owners of the partitions count down.
+type produceState struct {
+	req    *request
+	view   wire.ProduceView
+	topics []produceTopic
+	parts  []*producePart
+	spare  []*producePart
+	seen   map[uint64]int32 // (topic, index) to place in parts; used for large requests only
+	open   atomic.Int32     // appends under way, plus one while they are being pushed
+	home   netpoll.Task
+	reply  wire.ProduceReply
+	failed bool
+}
+
+// produceTopic is one topic of the answer, with its partitions as a chain through parts.
+type produceTopic struct {
+	name        []byte
+	id          wire.UUID
+	handle      *broker.Topic
+	first, last int32
+	count       int
+}
+
+// producePart is one partition of the request. It is the completer of its append.
+type producePart struct {
+	state   *produceState
+	topic   int32
+	next    int32
+	records []byte
+	part    *engine.Partition
+	append  engine.Append
+	result  wire.ProducePartitionReply
+	errs    []wire.RecordError
+	later   bool // checked by a worker
+	stored  *bytebufferpool.ByteBuffer
+}
+
+func (r *request) init() {
+	r.produce.req = r
+	r.produce.home.Run = &r.produce
+	r.fetch.init(r)
+}
+
+// produce takes a Produce request from its frame.
+func (f *Frontend) produce(r *request) {
+	p := &r.produce
+	if err := p.view.Parse(r.hdr.Body, r.hdr.Version); err != nil {
+		r.fail(err)
+		return
+	}
+	p.collect(f)
+	for _, part := range p.parts {
+		f.checkTarget(p, part)
+	}
+	if a := p.view.Acks; a != acksAll && a != acksNone && a != acksOne {
+		for _, part := range p.parts {
+			part.refuse(wire.InvalidRequiredAcks, "")
+		}
+	}
+	now, deferred := r.conn.ls.loop.WallMs(), false
+	for _, part := range p.parts {
+		if part.result.Error == wire.NoError {
+			f.checkBatch(&r.conn.ls.checker, part, now, validate.LoopBytes)
+			deferred = deferred || part.later
+		}
+	}
+	if deferred {
+		f.checkElsewhere(p, now)
+		return
+	}
+	p.push()
+}
+
+// collect lists the partitions of the request, one entry each.
+func (p *produceState) collect(f *Frontend) {
+	byMap := p.view.PartitionCount > 48
+	if byMap && p.seen == nil {
+		p.seen = make(map[uint64]int32, p.view.PartitionCount)
+	}
+	it := p.view.Topics()
+	var t wire.ProduceTopic
+	for it.Next(&t) {
+		at := p.topicAt(f, &t)
+		parts := t.Partitions()
+		var e wire.ProducePartition
+		for parts.Next(&e) {
+			p.entry(at, &e, byMap)
+		}
+	}
+}
+
+// topicAt finds or adds the topic of an entry.
+func (p *produceState) topicAt(f *Frontend, t *wire.ProduceTopic) int32 {
+	byID := p.view.Version >= 13
+	for i := range p.topics {
+		have := &p.topics[i]
+		if byID && have.id == t.ID || !byID && bytes.Equal(have.name, t.Name) {
+			return int32(i)
+		}
+	}
+	n := produceTopic{name: t.Name, id: t.ID, first: -1, last: -1}
+	if byID {
+		n.handle = f.node.TopicByID(t.ID)
+	} else {
+		n.handle = f.node.TopicByName(t.Name)
+	}
+	p.topics = append(p.topics, n)
+	return int32(len(p.topics) - 1)
+}
+
+func (p *produceState) entry(topic int32, e *wire.ProducePartition, byMap bool) {
+	if old := p.find(topic, e.Index, byMap); old != nil {
+		old.records = e.Records
+		return
+	}
+	at := int32(len(p.parts))
+	var part *producePart
+	if n := len(p.spare); n > 0 {
+		part = p.spare[n-1]
+		p.spare = p.spare[:n-1]
+	} else {
+		part = &producePart{state: p}
+		part.append.Done = part
+	}
+	part.topic, part.next, part.records = topic, -1, e.Records
+	part.result = wire.ProducePartitionReply{Index: e.Index, BaseOffset: -1, LogAppendTimeMs: -1, LogStartOffset: -1, Leader: wire.NoLeaderHint}
+	p.parts = append(p.parts, part)
+	if byMap {
+		p.seen[partKey(topic, e.Index)] = at
+	}
+	t := &p.topics[topic]
+	if t.first < 0 {
+		t.first = at
+	} else {
+		p.parts[t.last].next = at
+	}
+	t.last = at
+	t.count++
+}
+
+// spareParts bounds the partition entries that a request keeps for its next use.
+const spareParts = 256
+
+func partKey(topic, index int32) uint64 { return uint64(uint32(topic))<<32 | uint64(uint32(index)) }
+
+func (p *produceState) find(topic, index int32, byMap bool) *producePart {
+	if byMap {
+		if at, ok := p.seen[partKey(topic, index)]; ok {
+			return p.parts[at]
+		}
+		return nil
+	}
+	for _, part := range p.parts {
+		if part.topic == topic && part.result.Index == index {
+			return part
+		}
+	}
+	return nil
+}
+
+func (part *producePart) refuse(code wire.ErrorCode, message string) {
+	if part.result.Error == wire.NoError {
+		part.result.Error, part.result.Message = code, message
+	}
+}
+
+// checkTarget decides whether the partition is there and the request's record rules hold.
+func (f *Frontend) checkTarget(p *produceState, part *producePart) {
+	t := &p.topics[part.topic]
+	if p.view.TransactionalID == nil && validate.Transactional(part.records) {
+		part.refuse(wire.TransactionalIdAuthorizationFailed, "")
+		return
+	}
+	if t.handle == nil {
+		if p.view.Version >= 13 {
+			part.refuse(wire.UnknownTopicId, "")
+		} else {
+			part.refuse(wire.UnknownTopicOrPartition, "")
+		}
+		return
+	}
+	if part.part = t.handle.Partition(part.result.Index); part.part == nil {
+		part.refuse(f.absent(t.handle, part.result.Index), "")
+		return
+	}
+	one, code := validate.Rules(part.records, p.view.Version)
+	if code != wire.NoError {
+		part.refuse(code, "")
+		return
+	}
+	if t.handle.Internal && !bytes.Equal(p.req.hdr.ClientID, adminClientID) {
+		part.refuse(wire.InvalidTopicException, "")
+		return
+	}
+	if p.view.TransactionalID != nil && validate.Transactional(one) {
+		// No transactional producer exists on this broker.
+		part.refuse(wire.InvalidProducerIdMapping, "")
+		return
+	}
+	part.records = one
+}
+
+// absent tells a partition that does not exist from one that is not ready to lead.
+func (f *Frontend) absent(t *broker.Topic, index int32) wire.ErrorCode {
+	if index >= 0 && int(index) < f.node.PartitionCount(t.ID) {
+		return wire.NotLeaderOrFollower
+	}
+	return wire.UnknownTopicOrPartition
+}
+
+// checkBatch runs Kafka's checks on the batch and makes its bytes final.
+func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int64, limit int) {
+	var rules validate.Topic
+	batchRules(part.state.topics[part.topic].handle.Config(), &rules)
+	if !part.later {
+		v, code, message := validate.Header(part.records, &rules)
+		if code != wire.NoError {
+			part.refuse(code, message)
+			return
+		}
+		part.append.Batch = v
+	}
+	var dst []byte
+	if rules.Recompress && rules.Codec != part.append.Batch.Attributes().Codec() {
+		part.stored = replyPool.Get()
+		dst = part.stored.B[:0]
+	}
+	res := c.Records(part.append.Batch, &rules, nowMs, limit, dst)
+	if res.Deferred {
+		part.later = true
+		part.dropStored()
+		return
+	}
+	part.later = false
+	if res.Code != wire.NoError {
+		part.errs = append(part.errs[:0], res.Errors...)
+		part.result.RecordErrors = part.errs
+		part.result.LogStartOffset = part.part.Bounds().LogStart
+		part.refuse(res.Code, res.Message)
+		part.dropStored()
+		return
+	}
+	part.append.Batch = res.Batch
+	part.result.LogAppendTimeMs = res.AppendTimeMs
+	if part.stored != nil {
+		part.stored.B = res.Batch
+	}
+}
+
+func (part *producePart) dropStored() {
+	if part.stored != nil {
+		replyPool.Put(part.stored)
+		part.stored = nil
+	}
+}
+
+// checkers serve the workers.
+var checkers = sync.Pool{New: func() any { return new(validate.Checker) }}
+
+// checkElsewhere checks the batches that are too large for a loop on a worker. No later request of the connection is
+// begun before the appends of this one are pushed, so that the order of its batches stands.
+func (f *Frontend) checkElsewhere(p *produceState, nowMs int64) {
+	c := p.req.conn
+	c.barrier = true
+	c.ls.loop.Offload(func() {
+		checker := checkers.Get().(*validate.Checker)
+		for _, part := range p.parts {
+			if part.later {
+				f.checkBatch(checker, part, nowMs, validate.MaxBytes)
+			}
+		}
+		checkers.Put(checker)
+	}, func() {
+		c.barrier = false
+		p.push()
+		if !c.closed {
+			c.advance()
+		}
+	})
+}
+
+// push hands the good batches to their partitions.
+func (p *produceState) push() {
+	need := engine.NeedWritten
+	switch p.view.Acks {
+	case acksAll:
+		need = engine.NeedCommitted
+	case acksNone:
+		need = engine.NeedNone
+	}
+	good := int32(0)
+	for _, part := range p.parts {
+		if part.result.Error == wire.NoError {
+			good++
+		} else {
+			p.failed = true
+		}
+	}
+	p.open.Store(good + 1)
+	for _, part := range p.parts {
+		if part.result.Error != wire.NoError {
+			continue
+		}
+		a := &part.append
+		a.Need, a.LeaderEpoch = need, -1
+		if part.stored != nil {
+			a.Ref = (*pooled)(part.stored)
+			part.stored = nil
+		} else {
+			p.req.buf.Retain()
+			a.Ref = p.req.buf
+		}
+		t := p.topics[part.topic].handle
+		t.Stats.BytesIn.Add(int64(len(a.Batch)))
+		t.Stats.MessagesIn.Add(int64(a.Batch.Count()))
+		part.part.Push(a)
+	}
+	if p.open.Add(-1) == 0 {
+		p.answer()
+	}
+}
+
+// AppendDone implements engine.AppendCompleter, on the loop that owns the partition.
+func (part *producePart) AppendDone(a *engine.Append) {
+	p := part.state
+	if p.open.Add(-1) == 0 {
+		p.req.conn.ls.loop.Post(&p.home)
+	}
+}
+
+// RunTask implements netpoll.Runner: the last append has ended.
+func (p *produceState) RunTask(*netpoll.Task) { p.answer() }
+
+var errSilentProduce = errors.New("a produce request with acks=0 failed: closing its connection, as Kafka does")
+
+// answer builds the reply once every partition has its result.
+func (p *produceState) answer() {
+	r := p.req
+	for _, part := range p.parts {
+		if part.append.Batch != nil && part.result.Error == wire.NoError {
+			p.settle(part)
+		}
+	}
+	if p.view.Acks == acksNone {
+		failed := p.failed
+		p.reset()
+		if failed {
+			r.conn.close(errSilentProduce)
+		}
+		r.finish(nil)
+		return
+	}
+	bb := replyPool.Get()
+	p.reply.Begin(bb.B[:0], r.hdr.Version, r.hdr.CorrelationID, len(p.topics))
+	for i := range p.topics {
+		t := &p.topics[i]
+		p.reply.Topic(t.name, t.id, t.count)
+		for at := t.first; at >= 0; at = p.parts[at].next {
+			p.reply.Partition(&p.parts[at].result)
+		}
+		p.reply.EndTopic()
+	}
+	b := p.reply.End(0, nil)
+	p.reset()
+	r.respondBytes(bb, b)
+}
+
+// settle turns the result of an append into the partition's answer.
+func (p *produceState) settle(part *producePart) {
+	a := &part.append
+	if a.Err != nil {
+		p.failed = true
+		part.result.LogAppendTimeMs = -1
+		part.refuse(codeOf(a.Err), a.Err.Error())
+		return
+	}
+	part.result.BaseOffset, part.result.LogStartOffset = a.BaseOffset, a.LogStart
+	if a.Duplicate {
+		part.result.LogAppendTimeMs = a.AppendTimeMs
+	}
+}
+
+// reset makes the state ready for the next request.
+func (p *produceState) reset() {
+	for i, part := range p.parts {
+		part.dropStored()
+		part.records, part.part, part.later = nil, nil, false
+		part.append.Batch, part.append.Ref, part.append.Err = nil, nil, nil
+		part.result.RecordErrors = nil
+		if len(p.spare) < spareParts {
+			p.spare = append(p.spare, part)
+		}
+		p.parts[i] = nil
+	}
+	p.parts = p.parts[:0]
+	clear(p.topics)
+	p.topics = p.topics[:0]
+	clear(p.seen)
+	p.failed = false
+}
