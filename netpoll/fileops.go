@@ -186,3 +186,18 @@ func (f *FileOps) ReadNow(op *Op) bool {
 	f.End(op)
 	return true
 }
+
+// Begin carries an operation out the way a driver without a ring does: writes on the loop thread, syncs and reads
+// that must wait for the disk on workers.
+func (f *FileOps) Begin(op *Op) {
+	switch {
+	case op.Kind == OpWritev:
+		f.Write(op)
+	case op.Kind == OpRead && op.File.Fd() < 0:
+		RunOp(op)
+		f.End(op)
+	case op.Kind == OpRead && f.ReadNow(op):
+	default:
+		f.Async(op)
+	}
+}

@@ -216,3 +216,6 @@ func (l *Loop) tick() {
 	l.nowNs = int64(now.Sub(l.base)) + 1
 	l.wallMs = now.UnixMilli()
 }
+
+// Turns is how many turns the loop has done. Any goroutine.
+func (l *Loop) Turns() int64 { return l.st.turns.Load() }

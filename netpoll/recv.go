@@ -211,11 +211,11 @@ func (c *Conn) frameHead(b []byte) (n int, rest []byte, err error) {
 func (c *Conn) begin(n int) {
 	c.frameLen = n
 	c.started = c.loop.nowNs
-	size := n
 	if n > bigFrame && !c.trusted {
-		size = proof
+		c.start(c.loop.pool.GetForce(proof))
+		return
 	}
-	if b := c.loop.conns.memory.get(c, size); b != nil {
+	if b := c.loop.conns.memory.get(c, n); b != nil {
 		c.start(b)
 	}
 }

@@ -1,6 +1,7 @@
 package netpoll
 
 import (
+	"io"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -217,7 +218,7 @@ func (c *Conn) gather(p *outPool) (bufs [][]byte, more bool, err error) {
 			}
 			b := p.scratch[used : used+n]
 			if got, rerr := s.File.ReadAt(b, s.Off+off); got < n {
-				if rerr == nil || len(bufs) > 0 {
+				if rerr == nil || rerr == io.EOF {
 					rerr = ErrShortFile
 				}
 				return nil, false, rerr
@@ -240,20 +241,11 @@ func (c *Conn) advance(n int64) {
 	c.queued -= n
 	for n > 0 {
 		o := c.outHead
-		rest := o.Segs[o.seg].len() - o.off
-		if n < rest {
-			o.off += n
-			return
-		}
-		n -= rest
-		o.release(o.seg)
-		o.seg++
-		o.off = 0
-		if o.seg == len(o.Segs) {
-			c.finish(o, nil)
-		}
+		k := min(n, o.Segs[o.seg].len()-o.off)
+		o.off += k
+		n -= k
+		c.skipEmpty()
 	}
-	c.skipEmpty()
 }
 
 // finish ends the first message of the queue and recycles it.

@@ -13,6 +13,8 @@ type Buf struct {
 
 	mem   []byte
 	pool  *Pool
+	count *atomic.Int64 // where size is counted
+	size  int64
 	class int32
 	refs  atomic.Int32
 }

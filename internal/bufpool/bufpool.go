@@ -8,8 +8,8 @@
 // It never blocks: Get answers nil when the budget is used up, and OnFree tells who wants to know that there is
 // room again.
 //
-// Invariants: a buffer is on a free list exactly when its count is 0; bytes in use never exceed the budget but
-// for GetForce and for one buffer that is larger than the whole budget and alone in the pool.
+// Invariants: a buffer is on a free list exactly when its count is 0; bytes handed out by Get never exceed the
+// budget but for one buffer that is larger than the whole budget and alone.
 //
 // Files: bufpool.go (Pool), buf.go (Buf), class.go (size classes).
 package bufpool
@@ -22,7 +22,8 @@ import (
 // Pool is a set of buffers under one budget. Any goroutine.
 type Pool struct {
 	budget int64
-	used   atomic.Int64 // bytes of the classes handed out
+	used   atomic.Int64 // bytes of the classes handed out under the budget
+	forced atomic.Int64 // bytes handed out by GetForce
 	wanted atomic.Bool  // somebody waits for room
 	onFree func()       // immutable once Get is used
 
@@ -48,8 +49,8 @@ func New(budget int64) *Pool {
 // Budget is the bound in bytes, 0 when there is none.
 func (p *Pool) Budget() int64 { return p.budget }
 
-// Used is the number of bytes handed out, in whole size classes.
-func (p *Pool) Used() int64 { return p.used.Load() }
+// Used is the number of bytes handed out, in whole size classes, those of GetForce included.
+func (p *Pool) Used() int64 { return p.used.Load() + p.forced.Load() }
 
 // Idle is the number of bytes that lie on free lists.
 func (p *Pool) Idle() int64 {
@@ -73,14 +74,19 @@ func (p *Pool) Get(n int) *Buf {
 	if !p.reserve(size) {
 		return nil
 	}
-	return p.take(c, size, n)
+	b := p.take(c, size, n)
+	b.count = &p.used
+	return b
 }
 
-// GetForce is Get without the bound: for small buffers whose number is bounded by something else.
+// GetForce is Get outside the budget: for small buffers whose number is bounded by something else. They do not count
+// against those that Get hands out, so who holds one while waiting for the budget does not wait for itself.
 func (p *Pool) GetForce(n int) *Buf {
 	c, size := classOf(n)
-	p.used.Add(size)
-	return p.take(c, size, n)
+	p.forced.Add(size)
+	b := p.take(c, size, n)
+	b.count = &p.forced
+	return b
 }
 
 // reserve counts size bytes as used if the budget allows. A buffer above the whole budget is allowed when it
@@ -107,6 +113,7 @@ func (p *Pool) take(c int, size int64, n int) *Buf {
 	}
 	p.mu.Unlock()
 	b.B = b.mem[:n]
+	b.size = size
 	b.refs.Store(1)
 	return b
 }
@@ -135,12 +142,12 @@ func (p *Pool) takeClass(c int, size int64) *Buf {
 	return &Buf{pool: p, class: int32(c), mem: slab[:size:size]}
 }
 
-// takeBig finds a buffer above the classes: the smallest free one that fits without wasting half of it.
+// takeBig finds a buffer above the classes: the smallest free one that wastes at most a fifth.
 func (p *Pool) takeBig(size int64) *Buf {
-	best := -1
+	best := -1 // of the same size or a little more; what is more is not counted
 	for i, b := range p.big {
 		k := int64(len(b.mem))
-		if k >= size && k <= 2*size && (best < 0 || k < int64(len(p.big[best].mem))) {
+		if k >= size && k <= size+size/4 && (best < 0 || k < int64(len(p.big[best].mem))) {
 			best = i
 		}
 	}
@@ -151,13 +158,12 @@ func (p *Pool) takeBig(size int64) *Buf {
 	b := p.big[best]
 	p.big = append(p.big[:best], p.big[best+1:]...)
 	p.idle -= int64(len(b.mem))
-	p.used.Add(int64(len(b.mem)) - size)
 	return b
 }
 
 // put takes a buffer back. Called with count 0.
 func (p *Pool) put(b *Buf) {
-	size := int64(len(b.mem))
+	size, count, counted := int64(len(b.mem)), b.count, b.size
 	p.mu.Lock()
 	if b.class >= 0 {
 		f := &p.free[b.class]
@@ -167,7 +173,7 @@ func (p *Pool) put(b *Buf) {
 	}
 	p.idle += size
 	p.mu.Unlock()
-	p.used.Add(-size)
+	count.Add(-counted)
 	if p.wanted.Load() && p.wanted.CompareAndSwap(true, false) && p.onFree != nil {
 		p.onFree()
 	}
@@ -175,7 +181,7 @@ func (p *Pool) put(b *Buf) {
 
 // makeRoom unmaps idle memory so that mapped bytes do not exceed the budget by what lies idle.
 func (p *Pool) makeRoom(size int64) {
-	if p.budget <= 0 || p.used.Load()+p.idle <= p.budget {
+	if p.budget <= 0 || p.Used()+p.idle <= p.budget {
 		return
 	}
 	over := p.used.Load() + p.idle - p.budget

@@ -1,0 +1,132 @@
+package drivertest
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"millrace/internal/bufpool"
+	"millrace/netpoll"
+)
+
+// memoryBudget: many connections send more than the budget holds; all are served, and buffers are released by another
+// goroutine, so that no wake-up may be lost.
+func memoryBudget(t *testing.T, f netpoll.DriverFactory) {
+	free := make(chan func(), 1000)
+	go func() {
+		for fn := range free {
+			time.Sleep(50 * time.Microsecond)
+			fn()
+		}
+	}()
+	var most int64
+	h := &handler{}
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		most = max(most, c.Loop().Pool().Used())
+		n := binary.BigEndian.Uint32(b.B)
+		l := c.Loop()
+		free <- func() {
+			b.Release()
+			l.PostFunc(func() {
+				o := l.NewOut()
+				o.AddMem(binary.BigEndian.AppendUint32(nil, n), nil)
+				c.Send(o)
+			})
+		}
+	}
+	const budget = 2 << 20
+	r := newRig(t, f, h, rigOptions{budget: budget})
+	var wg sync.WaitGroup
+	for w := range 24 {
+		k := dial(t, r.addr)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 30 {
+				n := []int{100, 10 << 10, 100 << 10, 500 << 10}[(i+w)%4]
+				k.send(frameOf(byte(w), n))
+				if got := binary.BigEndian.Uint32(k.readN(4)); got != uint32(n) {
+					t.Errorf("answer %d to a frame of %d", got, n)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	onLoop(r.loops[0], func() {})
+	close(free)
+	if most > budget+24*20<<10 {
+		t.Errorf("%d bytes were in use, the budget is %d", most, budget)
+	}
+}
+
+// bigFrameIsNotStarved: a frame of the budget's size gets its turn while small ones keep coming.
+func bigFrameIsNotStarved(t *testing.T, f netpoll.DriverFactory) {
+	h := &handler{}
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		tm := &netpoll.Timer{Fire: timerFunc(func() { echo(c, b) })}
+		c.Loop().SetTimer(tm, c.Loop().NowNs()+2_000_000)
+	}
+	r := newRig(t, f, h, rigOptions{budget: 1 << 20})
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		k := dial(t, r.addr)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				k.send(frameOf(byte(i), 150<<10))
+				k.expect(frameOf(byte(i), 150<<10))
+			}
+		}()
+	}
+	time.Sleep(50 * time.Millisecond)
+	k := dial(t, r.addr)
+	for _, n := range []int{900 << 10, 2 << 20} { // the second is larger than the budget: it must be alone, but it gets through
+		b := frameOf(9, n)
+		go k.send(b)
+		k.expect(b)
+	}
+	close(stop)
+	wg.Wait()
+}
+
+// announcedFramesHoldLittle: peers that announce big frames and send nothing of them do not use up the budget.
+func announcedFramesHoldLittle(t *testing.T, f netpoll.DriverFactory) {
+	r := newRig(t, f, &handler{}, rigOptions{budget: 8 << 20})
+	for i := range 100 {
+		k := dial(t, r.addr)
+		b := binary.BigEndian.AppendUint32(nil, 50<<20)
+		k.send(append(b, byte(i)))
+	}
+	k := dial(t, r.addr)
+	for i := range 20 {
+		b := frameOf(byte(i), 1<<20)
+		go k.send(b)
+		k.expect(b)
+	}
+}
+
+// slowFrameUnderPressure: a connection that holds the budget with a frame that does not grow is closed once others wait.
+func slowFrameUnderPressure(t *testing.T, f netpoll.DriverFactory) {
+	h := &handler{}
+	r := newRig(t, f, h, rigOptions{budget: 4 << 20})
+	bad := dial(t, r.addr)
+	bad.send(frameOf(1, 3<<20)[:100<<10])
+	time.Sleep(20 * time.Millisecond)
+	k := dial(t, r.addr)
+	b := frameOf(2, 3<<20)
+	go k.send(b)
+	k.expect(b)
+	bad.atEnd()
+	if !errors.Is(h.anyEnd(), netpoll.ErrSlowFrame) {
+		t.Errorf("ended with %v", h.anyEnd())
+	}
+}

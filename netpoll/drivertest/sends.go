@@ -1,0 +1,222 @@
+package drivertest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"millrace/internal/bufpool"
+	"millrace/netpoll"
+	"millrace/vfs"
+)
+
+type countRef struct{ n atomic.Int64 }
+
+func (r *countRef) Release() { r.n.Add(1) }
+
+type outFunc func(o *netpoll.Out, err error)
+
+func (f outFunc) OutDone(o *netpoll.Out, err error) { f(o, err) }
+
+// noise is n bytes of file content.
+func noise(seed int64, n int) []byte {
+	b := make([]byte, n)
+	rand.New(rand.NewSource(seed)).Read(b)
+	return b
+}
+
+// segmentsInOrder answers with random messages of memory and file ranges; the peer must see exactly their bytes, each
+// reference must be released once and each message completed once.
+func segmentsInOrder(t *testing.T, f netpoll.DriverFactory) {
+	content := noise(1, 3<<20)
+	real, mem := tempFile(t), &memFile{b: content}
+	if _, err := real.WriteAt(content, 0); err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewSource(7))
+	var refs countRef
+	var segs, outs, dones int64
+	wants := make(chan []byte, 1)
+	h := &handler{}
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		b.Release()
+		var want []byte
+		for range 1 + rnd.Intn(5) {
+			o := c.Loop().NewOut()
+			for range rnd.Intn(12) {
+				n := rnd.Intn([]int{2, 100, 20 << 10, 400 << 10}[rnd.Intn(4)])
+				off := rnd.Intn(len(content) - n)
+				part := content[off : off+n]
+				want = append(want, part...)
+				segs++
+				switch rnd.Intn(4) {
+				case 0:
+					o.AddFile(mem, int64(off), int64(n), false, &refs)
+				case 1:
+					o.AddMem(part, &refs)
+				case 2:
+					o.AddFile(real, int64(off), int64(n), true, &refs)
+				default:
+					o.AddFile(real, int64(off), int64(n), false, &refs)
+				}
+			}
+			outs++
+			o.Done = outFunc(func(_ *netpoll.Out, err error) {
+				dones++
+				if err != nil {
+					t.Errorf("message ended with %v", err)
+				}
+			})
+			c.Send(o)
+		}
+		wants <- want
+	}
+	r := newRig(t, f, h, rigOptions{sndbuf: 64 << 10, limits: netpoll.Limits{OutBytesMax: 1 << 30}})
+	k := dial(t, r.addr)
+	for i := range 150 {
+		k.send(frameOf(byte(i), 3))
+		want := <-wants
+		if i%10 == 0 {
+			time.Sleep(3 * time.Millisecond) // let the socket fill up
+		}
+		k.expect(want)
+	}
+	onLoop(r.loops[0], func() {
+		if refs.n.Load() != segs || dones != outs {
+			t.Errorf("%d segments and %d releases, %d messages and %d completions", segs, refs.n.Load(), outs, dones)
+		}
+	})
+}
+
+// slowReader asks for far more than it reads: the server must stop reading it, hold little, and go on later.
+func slowReader(t *testing.T, f netpoll.DriverFactory) {
+	const answer, requests = 100 << 10, 2000
+	body := frameOf(5, answer-4)
+	var most int64
+	h := &handler{}
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		b.Release()
+		o := c.Loop().NewOut()
+		o.AddMem(body, nil)
+		c.Send(o)
+		most = max(most, c.QueuedBytes())
+	}
+	r := newRig(t, f, h, rigOptions{limits: netpoll.Limits{OutBytesMax: 300 << 10}, sndbuf: 64 << 10})
+	k := dial(t, r.addr)
+	go func() {
+		for i := range requests {
+			if _, err := k.Write(frameOf(byte(i), 8)); err != nil {
+				return
+			}
+		}
+	}()
+	other := dial(t, r.addr)
+	time.Sleep(50 * time.Millisecond)
+	n := h.frames.Load()
+	for range 20 {
+		other.send(frameOf(1, 4))
+		other.expect(body)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if m := h.frames.Load() - 20; m > n+3 {
+		t.Errorf("the slow reader's requests are served on: %d, then %d", n, m)
+	}
+	if n >= requests {
+		t.Errorf("all requests were served though nothing was read")
+	}
+	for range requests {
+		k.expect(body)
+	}
+	onLoop(r.loops[0], func() {
+		if most > 300<<10+2*answer {
+			t.Errorf("%d bytes were queued, the limit is %d", most, 300<<10)
+		}
+	})
+}
+
+// coldRanges sends ranges that are not in the page cache.
+func coldRanges(t *testing.T, f netpoll.DriverFactory) {
+	content := noise(3, 6<<20)
+	file := tempFile(t)
+	if _, err := file.WriteAt(content, 0); err != nil {
+		t.Fatal(err)
+	}
+	h := &handler{}
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		off, n := binary.BigEndian.Uint32(b.B[4:]), binary.BigEndian.Uint32(b.B[8:])
+		b.Release()
+		o := c.Loop().NewOut()
+		o.AddMem([]byte("head"), nil)
+		o.AddFile(file, int64(off), int64(n), true, nil)
+		o.AddMem([]byte("tail"), nil)
+		c.Send(o)
+	}
+	r := newRig(t, f, h, rigOptions{})
+	var ks []*client
+	for range 40 { // more than reads ahead are allowed at a time
+		ks = append(ks, dial(t, r.addr))
+	}
+	drop := func() {
+		if err := unix.Fdatasync(file.Fd()); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Fadvise(file.Fd(), 0, 0, unix.FADV_DONTNEED); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(k *client, off, n int) {
+		b := binary.BigEndian.AppendUint32(nil, 8)
+		b = binary.BigEndian.AppendUint32(b, uint32(off))
+		k.send(binary.BigEndian.AppendUint32(b, uint32(n)))
+	}
+	want := func(off, n int) []byte {
+		return bytes.Join([][]byte{[]byte("head"), content[off : off+n], []byte("tail")}, nil)
+	}
+	for _, c := range [][2]int{{0, 6 << 20}, {4097, 100}, {1000, 3 << 20}, {5<<20 + 1, 1<<20 - 1}, {77, 16 << 10}} {
+		drop()
+		ask(ks[0], c[0], c[1])
+		ks[0].expect(want(c[0], c[1]))
+	}
+	drop()
+	for i, k := range ks {
+		ask(k, i*100_000, 150_000)
+	}
+	for i, k := range ks {
+		k.expect(want(i*100_000, 150_000))
+	}
+}
+
+// shortFile: a range that the file does not have ends the connection, not the loop.
+func shortFile(t *testing.T, f netpoll.DriverFactory) {
+	file := tempFile(t)
+	if _, err := file.WriteAt(make([]byte, 30<<10), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []struct {
+		file vfs.File
+		n    int64
+		cold bool
+	}{{file, 100 << 10, false}, {file, 100 << 10, true}, {&memFile{b: make([]byte, 10)}, 100, false}, {file, 40 << 10, false}} {
+		h := &handler{}
+		h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+			b.Release()
+			o := c.Loop().NewOut()
+			o.AddFile(v.file, 0, v.n, v.cold, nil)
+			c.Send(o)
+		}
+		r := newRig(t, f, h, rigOptions{})
+		k := dial(t, r.addr)
+		k.send(frameOf(1, 1))
+		eventually(t, "the connection ends", func() bool { return h.ends.Load() == 1 })
+		if err := h.anyEnd(); !errors.Is(err, netpoll.ErrShortFile) {
+			t.Errorf("ended with %v", err)
+		}
+		r.stop()
+	}
+}

@@ -1,0 +1,9 @@
+package epoll
+
+import (
+	"testing"
+
+	"millrace/netpoll/drivertest"
+)
+
+func TestConformance(t *testing.T) { drivertest.Run(t, Factory()) }
