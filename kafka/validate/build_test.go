@@ -1,0 +1,122 @@
+package validate
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"millrace/segment/batch"
+)
+
+// sent describes a batch to build, right or wrong. The zero value with records
+// is good.
+type sent struct {
+	baseOffset int64
+	magic      int8 // 2 if 0
+	attributes batch.Attributes
+	last       *int32
+	count      *int32
+	base       int64
+	max        *int64
+	producer   *batch.Fields
+	records    [][]byte // encoded
+	payload    []byte   // instead of records
+	badCRC     bool
+	length     int32 // added to the length field
+}
+
+func (s sent) build() []byte {
+	f := batch.Fields{BaseOffset: s.baseOffset, Attributes: s.attributes, BaseTimestamp: s.base, MaxTimestamp: s.base,
+		ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Count: int32(len(s.records)), LastOffsetDelta: int32(len(s.records)) - 1}
+	if s.last != nil {
+		f.LastOffsetDelta = *s.last
+	}
+	if s.count != nil {
+		f.Count = *s.count
+	}
+	if s.max != nil {
+		f.MaxTimestamp = *s.max
+	}
+	if p := s.producer; p != nil {
+		f.ProducerID, f.ProducerEpoch, f.BaseSequence = p.ProducerID, p.ProducerEpoch, p.BaseSequence
+	}
+	b := batch.AppendHeader(nil, &f)
+	for _, r := range s.records {
+		b = append(b, r...)
+	}
+	b = append(b, s.payload...)
+	v := batch.Seal(b)
+	if s.badCRC {
+		binary.BigEndian.PutUint32(v[17:], v.CRC()^0xdeadbeef)
+	}
+	if s.magic != 0 {
+		v[16] = byte(s.magic)
+	}
+	binary.BigEndian.PutUint32(v[8:], uint32(v.Length()+s.length))
+	return v
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// record is a good record.
+func record(timestampDelta int64, offsetDelta int32, key, value []byte) []byte {
+	return batch.AppendRecord(nil, timestampDelta, offsetDelta, key, value)
+}
+
+// values makes one record without a key for each value.
+func values(texts ...string) (records [][]byte) {
+	for i, v := range texts {
+		records = append(records, record(0, int32(i), nil, []byte(v)))
+	}
+	return records
+}
+
+// at makes one record for each timestamp, relative to the first.
+func at(timestamps ...int64) sent {
+	s := sent{base: timestamps[0]}
+	for i, ts := range timestamps {
+		s.records = append(s.records, record(ts-timestamps[0], int32(i), nil, []byte{'a' + byte(i%26)}))
+	}
+	return s
+}
+
+// raw frames body as a record.
+func raw(body ...byte) []byte { return append(batch.AppendVarint(nil, int32(len(body))), body...) }
+
+// one is a batch that says it holds one record and holds payload.
+func one(payload []byte) sent {
+	return sent{payload: payload, count: ptr[int32](1), last: ptr[int32](0)}
+}
+
+const now = int64(1_700_000_000_000)
+
+// plain is a topic of Kafka's defaults.
+func plain() *Topic {
+	return &Topic{MaxMessageBytes: 1048588, SegmentBytes: 1 << 30, TimestampBeforeMaxMs: math.MaxInt64, TimestampAfterMaxMs: 3_600_000}
+}
+
+// outcome is all of one produce, as the frontend does it.
+func outcome(t *testing.T, c *Checker, topic *Topic, records []byte, version int16) Result {
+	t.Helper()
+	b, code := Rules(records, version)
+	if code != 0 {
+		return Result{Code: code}
+	}
+	v, code, _ := Header(b, topic)
+	if code != 0 {
+		return Result{Code: code}
+	}
+	r := c.Records(v, topic, now, LoopBytes, nil)
+	if r.Deferred {
+		r = c.Records(v, topic, now, MaxBytes, nil)
+	}
+	if r.Deferred {
+		t.Fatal("deferred twice")
+	}
+	if r.Code == 0 {
+		if _, rest, err := batch.Parse(r.Batch); err != nil || len(rest) != 0 {
+			t.Fatal("what would be stored does not parse:", err)
+		}
+	}
+	return r
+}

@@ -1,0 +1,212 @@
+package validate
+
+import (
+	"millrace/kafka/wire"
+)
+
+// walk is one pass over a record section: what it checks and what it found.
+type walk struct {
+	// base is added to every timestamp delta. If fixed is set every record has
+	// the time base and the deltas are ignored (the batch says LogAppendTime).
+	base  int64
+	fixed bool
+	// times asks for the window check; lo and hi are its bounds where neither
+	// side overflows, now, before and after the exact values.
+	times              bool
+	lo, hi             int64
+	now, before, after int64
+	// timeless: every record breaks the timestamp rule.
+	timeless bool
+	// keyed asks for keys.
+	keyed bool
+
+	// maxTime is the highest timestamp, at least -1; maxDelta is the offset
+	// delta of the first record that has it.
+	maxTime  int64
+	maxDelta int32
+	// firstDelta is the first record's timestamp delta.
+	firstDelta int64
+	// gaps: some offset delta is not the record's place.
+	gaps bool
+	// bad lists the records with errors, up to maxRecordErrors; badTime says
+	// that one of all was a timestamp.
+	bad     []wire.RecordError
+	failed  bool
+	badTime bool
+}
+
+// minBody is the shortest record without its length: attributes, two deltas,
+// two lengths, header count.
+const minBody = 6
+
+// beyond is a position no record reaches. A fault moves the position there,
+// where it stays until the one check at the end of the record.
+const beyond = 1 << 40
+
+// run walks count records, which must fill b. It answers false if the records
+// are malformed.
+//
+// Cost: one pass, about 10 ns for a record of one byte lengths; the loop keeps
+// to positions and checks each record's end once instead of every field.
+func (w *walk) run(b []byte, count int32) bool {
+	w.maxTime = -1
+	maxTime, base := w.maxTime, w.base
+	p := 0
+	for i := int32(0); i < count; i++ {
+		size, q := varint(b, p)
+		if q > len(b) || size < minBody || int(size) > len(b)-q {
+			return false
+		}
+		p = q + int(size)
+		r := b[q:p]
+		delta, q := varlong(r, 1) // behind the attributes, which nobody reads
+		offset, q := varint(r, q)
+		keySize, q := varint(r, q)
+		if keySize > 0 {
+			q += int(keySize)
+		}
+		valueSize, q := varint(r, q)
+		if valueSize > 0 {
+			q += int(valueSize)
+		}
+		headers, q := varint(r, q)
+		if headers != 0 {
+			q = skipHeaders(r, q, headers)
+		}
+		if q != len(r) {
+			return false
+		}
+		if i == 0 {
+			w.firstDelta = delta
+		}
+		if offset != i {
+			w.gaps = true
+		}
+		at := base
+		if !w.fixed {
+			at += delta
+		}
+		if w.keyed && keySize < 0 {
+			w.badRecord(i, false)
+		} else if w.timeless || w.times && (at < w.lo || at > w.hi) && w.outside(at) {
+			w.badRecord(i, true)
+		}
+		if at > maxTime {
+			maxTime, w.maxDelta = at, offset
+		}
+	}
+	w.maxTime = maxTime
+	return p == len(b)
+}
+
+// outside is Kafka's check of one timestamp, overflow included. -1 means no
+// timestamp and is always taken.
+func (w *walk) outside(at int64) bool {
+	if at == -1 {
+		return false
+	}
+	age := w.now - at
+	return age > w.before || -age > w.after
+}
+
+// window sets the bounds of the fast check.
+func (w *walk) window(now, before, after int64) {
+	w.times, w.now, w.before, w.after = true, now, before, after
+	w.lo = now - before
+	w.hi = now + after
+	if w.hi < now && after > 0 {
+		w.hi = 1<<63 - 1
+	}
+}
+
+// maxRecordErrors bounds the list of bad records of one batch, and
+// maxRecordTexts how many of them carry a text: an answer must not be larger
+// than the request by much.
+const (
+	maxRecordErrors = 1 << 16
+	maxRecordTexts  = 100
+)
+
+func (w *walk) badRecord(i int32, time bool) {
+	w.failed = true
+	w.badTime = w.badTime || time
+	if len(w.bad) >= maxRecordErrors {
+		return
+	}
+	e := wire.RecordError{Index: i}
+	if len(w.bad) < maxRecordTexts {
+		e.Message = "a compacted topic needs a key"
+		if time {
+			e.Message = "the timestamp is outside of what the topic accepts"
+		}
+	}
+	w.bad = append(w.bad, e)
+}
+
+// skipHeaders passes over n headers and answers the position behind them.
+func skipHeaders(r []byte, q int, n int32) int {
+	if n < 0 || q > len(r) || int(n) > len(r)-q {
+		return beyond
+	}
+	for ; n > 0; n-- {
+		var size int32
+		if size, q = varint(r, q); size < 0 {
+			return beyond
+		}
+		q += int(size)
+		if size, q = varint(r, q); size > 0 {
+			q += int(size)
+		}
+		if q > len(r) {
+			return beyond
+		}
+	}
+	return q
+}
+
+// varint reads a zigzag varint at r[q] and answers the position behind it,
+// beyond the end of r if there is none.
+func varint(r []byte, q int) (int32, int) {
+	if q < len(r) {
+		if c := uint32(r[q]); c < 0x80 {
+			return int32(c>>1) ^ -int32(c&1), q + 1
+		}
+	}
+	return varintLong(r, q)
+}
+
+func varintLong(r []byte, q int) (int32, int) {
+	var u uint32
+	for shift := uint(0); shift < 35 && q < len(r); shift += 7 {
+		c := r[q]
+		q++
+		u |= uint32(c&0x7f) << shift
+		if c < 0x80 {
+			return int32(u>>1) ^ -int32(u&1), q
+		}
+	}
+	return 0, beyond
+}
+
+// varlong is varint for 64 bits.
+func varlong(r []byte, q int) (int64, int) {
+	if q < len(r) {
+		if c := uint64(r[q]); c < 0x80 {
+			return int64(c>>1) ^ -int64(c&1), q + 1
+		}
+	}
+	return varlongLong(r, q)
+}
+
+func varlongLong(r []byte, q int) (int64, int) {
+	var u uint64
+	for shift := uint(0); shift < 70 && q < len(r); shift += 7 {
+		c := r[q]
+		q++
+		u |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			return int64(u>>1) ^ -int64(u&1), q
+		}
+	}
+	return 0, beyond
+}
