@@ -174,7 +174,7 @@ func (p *Partition) startMoved() {
 
 // retain gives up the segments that retention or the log start no longer keep.
 func (p *Partition) retain() {
-	if p.closed || p.Err() != nil || p.write != nil {
+	if p.closed || p.Err() != nil {
 		return
 	}
 	r := p.log.Retention(p.eng.wallMs(), p.pub.committed.Load())

@@ -47,7 +47,7 @@ type Append struct {
 	// Duplicate tells that the batch was there already and nothing was appended.
 	Duplicate bool
 	// Err is nil or one of the package's errors. On error nothing of this batch is or becomes visible, but for
-	// ErrClosed, which leaves that open.
+	// ErrOffline, ErrDeleted and ErrClosed, which may also end an append that was written already: they leave it open.
 	Err error
 
 	next   *Append // queue of the partition, then one of the owner's lists

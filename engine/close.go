@@ -13,7 +13,10 @@ import (
 // marked clean, so that the next start need not scan. Loops that were passed in must go on running until it returns. When
 // ctx ends first, what is not closed by then is left as kill -9 would leave it. Idempotent; later calls return nil.
 func (e *Engine) Close(ctx context.Context) error {
-	if e.closing.Swap(true) {
+	e.mu.Lock()
+	again := e.closing.Swap(true)
+	e.mu.Unlock()
+	if again {
 		return nil
 	}
 	close(e.stop)
@@ -38,6 +41,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.own.stop()
 	}
 	e.unlock()
+	close(e.closed)
 	return err
 }
 

@@ -54,7 +54,10 @@ func (e *Engine) create(spec PartitionSpec) (*Partition, error) {
 		return nil, d.createFailed(name, err)
 	}
 	p = newPartition(e, d, log, prods, config)
-	e.adopt(p)
+	if !e.adopt(p) {
+		log.Abandon()
+		return nil, ErrClosed
+	}
 	return p, nil
 }
 
@@ -147,9 +150,13 @@ func newPartition(e *Engine, d *logDir, log *segment.Log, prods *producers, conf
 	return p
 }
 
-// adopt gives a partition its owner and makes it known.
-func (e *Engine) adopt(p *Partition) {
+// adopt gives a partition its owner and makes it known. False: the engine is closing.
+func (e *Engine) adopt(p *Partition) bool {
 	e.mu.Lock()
+	if e.closing.Load() {
+		e.mu.Unlock()
+		return false
+	}
 	p.shard = e.pickShard(p.String())
 	e.perShd[p.shard]++
 	p.applyConfigFields()
@@ -161,6 +168,7 @@ func (e *Engine) adopt(p *Partition) {
 	t[p.index] = p
 	e.mu.Unlock()
 	p.post(func() { p.shard.attach(p) })
+	return true
 }
 
 // pickShard takes the loop with fewest partitions, ties by hash of the name (decisions 16).

@@ -27,7 +27,8 @@ type Engine struct {
 
 	closing    atomic.Bool
 	background sync.WaitGroup // goroutines that Close waits for
-	stop       chan struct{}  // closed by Close: removers give up their delay
+	stop       chan struct{}  // closed when Close begins: removers give up their delay
+	closed     chan struct{}  // closed when Close has ended
 
 	mu     sync.RWMutex
 	topics map[string]map[int32]*Partition
@@ -111,6 +112,9 @@ func (e *Engine) Ensure(ctx context.Context, topic string, index int32) (*Partit
 		})
 	}
 	if p := e.Lookup(topic, index); p != nil {
+		if err := p.Err(); err != nil {
+			return nil, err
+		}
 		lead(p)
 	} else {
 		e.Create(PartitionSpec{Topic: topic, Index: index}, func(p *Partition, err error) {

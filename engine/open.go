@@ -28,6 +28,7 @@ func Open(o Options) (*Engine, error) {
 	e := &Engine{
 		opts: o, fs: o.FS, log: o.Log, boot: o.BootID,
 		stop:   make(chan struct{}),
+		closed: make(chan struct{}),
 		topics: map[string]map[int32]*Partition{},
 		making: map[string]chan struct{}{},
 		perDir: map[*logDir]int{},

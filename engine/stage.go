@@ -19,22 +19,21 @@ func (p *Partition) drain() {
 	p.shard.touch(p)
 }
 
-// restage tries again what had to wait for a write slot, a roll or a cut. It reports whether nothing is left waiting.
-func (p *Partition) restage() bool {
+// restage tries again what had to wait for a write slot, a roll or a cut.
+func (p *Partition) restage() {
 	for !p.stalled.empty() {
 		a := p.stalled.head
 		next := a.next
 		a.next = nil
 		if !p.stage(a) {
 			a.next = next
-			return false
+			return
 		}
 		p.stalled.head = next
 		if next == nil {
 			p.stalled.tail = nil
 		}
 	}
-	return true
 }
 
 // stage judges one append and stages it, or completes it at once. False: it has to wait, nothing was changed.

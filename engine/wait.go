@@ -39,6 +39,8 @@ func (p *Partition) AppendWait(ctx context.Context, v batch.View, need Need) (Ap
 	case <-w.done:
 	case <-ctx.Done():
 		return AppendResult{BaseOffset: -1, LastOffset: -1}, ctx.Err()
+	case <-p.eng.closed:
+		return AppendResult{BaseOffset: -1, LastOffset: -1}, ErrClosed
 	}
 	r, err := AppendResult{w.BaseOffset, w.LastOffset, w.Duplicate}, w.Err
 	pendingAppends.Put(w)
@@ -89,7 +91,7 @@ func (w *pendingPoll) WaiterWake(*Waiter) { w.done <- struct{}{} }
 
 // ReadWait is Read that waits until there is something at offset, or ctx ends.
 func (p *Partition) ReadWait(ctx context.Context, offset int64, maxBytes int, i Isolation) ([]byte, error) {
-	w := &pendingPoll{done: make(chan struct{}, 1)}
+	w := &pendingPoll{done: make(chan struct{}, 1)} // on an early return the engine still has it: never reused
 	for {
 		b := p.Bounds()
 		got, err := p.Read(offset, maxBytes, i)
@@ -97,7 +99,7 @@ func (p *Partition) ReadWait(ctx context.Context, offset int64, maxBytes int, i 
 			return got, err
 		}
 		w.Waiter = Waiter{
-			Bound: max(b.End(i), offset), Missing: 1, LeaderEpoch: b.LeaderEpoch, LogStart: b.LogStart,
+			Bound: b.End(i), Missing: 1, LeaderEpoch: b.LeaderEpoch, LogStart: b.LogStart,
 			Isolation: i, Wake: w,
 		}
 		p.Wait(&w.Waiter)
@@ -105,8 +107,9 @@ func (p *Partition) ReadWait(ctx context.Context, offset int64, maxBytes int, i 
 		case <-w.done:
 		case <-ctx.Done():
 			w.Cancel()
-			<-w.done
 			return nil, ctx.Err()
+		case <-p.eng.closed:
+			return nil, ErrClosed
 		}
 	}
 }

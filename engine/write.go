@@ -13,18 +13,12 @@ func (p *Partition) flush() {
 	if p.closed {
 		return
 	}
-	for {
-		all := p.Err() != nil || p.restage()
+	for p.Err() == nil {
+		p.restage()
 		p.submitWrite()
-		if !all && p.log.WantRoll() && p.log.CanRoll() {
-			p.log.Roll(p.producers.entries())
-			p.producers.changed = false
-			p.shard.st.rolls.Inc()
-			continue
+		if !p.log.WantRoll() || !p.log.CanRoll() {
+			break
 		}
-		break
-	}
-	if p.log.WantRoll() && p.log.CanRoll() { // asked for by retention, no append waits
 		p.log.Roll(p.producers.entries())
 		p.producers.changed = false
 		p.shard.st.rolls.Inc()
