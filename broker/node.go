@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -92,7 +93,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 		return nil, err
 	}
 	if err := n.openMetadata(ctx); err != nil {
-		n.engine.Close()
+		n.engine.Close(ctx)
 		return nil, err
 	}
 	return n, nil
@@ -140,7 +141,7 @@ func (n *Node) openMetadata(ctx context.Context) error {
 		FS: n.fs, Dir: n.static.LogDirs[0], NodeID: n.static.NodeID, Incarnation: n.incarnation,
 		Found: controller.Founding{ClusterID: n.engine.ClusterID(), Configs: config.FormatDefaults(n.opts.Layers.Static),
 			Features: finalizedFeatures},
-		MustExist: n.engine.Found(), Direct: n.engine.DirWasDead(n.static.LogDirs[0]), Fatal: n.fatal, Log: n.log,
+		MustExist: n.holdsPartitions(), Direct: n.engine.DiedBefore(n.static.LogDirs[0]), Fatal: n.fatal, Log: n.log,
 	})
 	if lerr := <-loaded; lerr != nil {
 		err = errors.Join(err, lerr)
@@ -152,6 +153,25 @@ func (n *Node) openMetadata(ctx context.Context) error {
 	raft.Start()
 	return nil
 }
+
+// holdsPartitions tells whether some log directory holds a partition: metadata that describes it must exist then.
+func (n *Node) holdsPartitions() bool {
+	for _, dir := range n.static.LogDirs {
+		entries, err := n.fs.List(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.IsDir() && e.Name() != raftnode.DirName && partitionDir.MatchString(e.Name()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// partitionDir is the form of a partition's directory name.
+var partitionDir = regexp.MustCompile(`^[a-zA-Z0-9._-]+-[0-9]+$`)
 
 // Register tells the controller where clients reach this node, takes leadership of its partitions and waits until
 // each of them can take writes. endpoints stand in the order of the listeners.
@@ -191,14 +211,14 @@ func (n *Node) proposeWait(ctx context.Context, body controller.Body) error {
 }
 
 // Close stops cleanly: what was appended is synced and checkpointed, the stop is marked clean.
-func (n *Node) Close() error {
+func (n *Node) Close(ctx context.Context) error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)
 		n.ready.Store(false)
 		if n.reconciler != nil {
 			n.reconciler.stop()
 		}
-		n.stopErr = errors.Join(n.engine.Close(), n.raft.Stop())
+		n.stopErr = errors.Join(n.engine.Close(ctx), n.raft.Stop())
 	})
 	return n.stopErr
 }

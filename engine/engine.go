@@ -40,6 +40,17 @@ type Engine struct {
 // ClusterID is the id in meta.properties.
 func (e *Engine) ClusterID() string { return e.meta }
 
+// DiedBefore tells whether the log directory died in the run before: what its page cache shows may never have reached the
+// disk.
+func (e *Engine) DiedBefore(dir string) bool {
+	for _, d := range e.dirs {
+		if d.path == dir {
+			return d.direct
+		}
+	}
+	return false
+}
+
 // Lookup finds a partition; nil if there is none (or it is being deleted). No allocation.
 func (e *Engine) Lookup(topic string, index int32) *Partition {
 	e.mu.RLock()

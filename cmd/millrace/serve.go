@@ -195,7 +195,7 @@ func (s *server) stop() error {
 	}
 	var err error
 	if s.node != nil {
-		err = s.node.Close()
+		err = s.node.Close(context.Background())
 	}
 	if s.admin != nil {
 		s.admin.Close()
