@@ -46,45 +46,73 @@ const beyond = 1 << 40
 // run walks count records, which must fill b. It answers false if the records
 // are malformed.
 //
-// Cost: one pass, about 10 ns for a record of one byte lengths; the loop keeps
-// to positions and checks each record's end once instead of every field.
+// Cost: one pass, 10 to 20 ns a record. Varints of one byte are read in place
+// (the compiler does not inline a function that may call another), longer ones
+// by a call, and a record's end is checked once, behind all its fields.
 func (w *walk) run(b []byte, count int32) bool {
-	w.maxTime = -1
-	maxTime, base := w.maxTime, w.base
+	maxTime, base := int64(-1), w.base
 	p := 0
 	for i := int32(0); i < count; i++ {
-		size, q := varint(b, p)
-		if q > len(b) || size < minBody || int(size) > len(b)-q {
+		var u uint32
+		if p < len(b) && b[p] < 0x80 {
+			u, p = uint32(b[p]), p+1
+		} else {
+			u, p = uvarintLong(b, p)
+		}
+		size := int(unzig(u))
+		if p > len(b) || size < minBody || size > len(b)-p {
 			return false
 		}
-		p = q + int(size)
-		r := b[q:p]
-		delta, q := varlong(r, 1) // behind the attributes, which nobody reads
-		offset, q := varint(r, q)
-		keySize, q := varint(r, q)
-		if keySize > 0 {
-			q += int(keySize)
+		r := b[p : p+size]
+		p += size
+
+		q := 1 // behind the attributes, which nobody reads
+		var delta int64
+		if r[q] < 0x80 {
+			delta, q = int64(unzig(uint32(r[q]))), q+1
+		} else {
+			delta, q = varlong(r, q)
 		}
-		valueSize, q := varint(r, q)
-		if valueSize > 0 {
-			q += int(valueSize)
+		if q < len(r) && r[q] < 0x80 {
+			u, q = uint32(r[q]), q+1
+		} else {
+			u, q = uvarintLong(r, q)
 		}
-		headers, q := varint(r, q)
-		if headers != 0 {
-			q = skipHeaders(r, q, headers)
+		offset := unzig(u)
+		if q < len(r) && r[q] < 0x80 {
+			u, q = uint32(r[q]), q+1
+		} else {
+			u, q = uvarintLong(r, q)
+		}
+		keySize := unzig(u)
+		q += int(max(keySize, 0))
+		if q < len(r) && r[q] < 0x80 {
+			u, q = uint32(r[q]), q+1
+		} else {
+			u, q = uvarintLong(r, q)
+		}
+		q += int(max(unzig(u), 0))
+		if q >= len(r) {
+			return false
+		}
+		if r[q] == 0 {
+			q++
+		} else {
+			q = skipHeaders(r, q)
 		}
 		if q != len(r) {
 			return false
+		}
+
+		at := base
+		if !w.fixed {
+			at += delta
 		}
 		if i == 0 {
 			w.firstDelta = delta
 		}
 		if offset != i {
 			w.gaps = true
-		}
-		at := base
-		if !w.fixed {
-			at += delta
 		}
 		if w.keyed && keySize < 0 {
 			w.badRecord(i, false)
@@ -143,8 +171,10 @@ func (w *walk) badRecord(i int32, time bool) {
 	w.bad = append(w.bad, e)
 }
 
-// skipHeaders passes over n headers and answers the position behind them.
-func skipHeaders(r []byte, q int, n int32) int {
+// skipHeaders passes over the header count at r[q] and the headers and answers
+// the position behind them.
+func skipHeaders(r []byte, q int) int {
+	n, q := varint(r, q)
 	if n < 0 || q > len(r) || int(n) > len(r)-q {
 		return beyond
 	}
@@ -154,9 +184,8 @@ func skipHeaders(r []byte, q int, n int32) int {
 			return beyond
 		}
 		q += int(size)
-		if size, q = varint(r, q); size > 0 {
-			q += int(size)
-		}
+		size, q = varint(r, q)
+		q += int(max(size, 0))
 		if q > len(r) {
 			return beyond
 		}
@@ -164,41 +193,36 @@ func skipHeaders(r []byte, q int, n int32) int {
 	return q
 }
 
+// unzig undoes zigzag.
+func unzig(u uint32) int32 { return int32(u>>1) ^ -int32(u&1) }
+
 // varint reads a zigzag varint at r[q] and answers the position behind it,
 // beyond the end of r if there is none.
 func varint(r []byte, q int) (int32, int) {
-	if q < len(r) {
-		if c := uint32(r[q]); c < 0x80 {
-			return int32(c>>1) ^ -int32(c&1), q + 1
-		}
-	}
-	return varintLong(r, q)
+	u, q := uvarintLong(r, q)
+	return unzig(u), q
 }
 
-func varintLong(r []byte, q int) (int32, int) {
+// uvarintLong reads an unsigned varint of any length; two bytes first, for
+// the length of most values.
+func uvarintLong(r []byte, q int) (uint32, int) {
+	if q < len(r)-1 && r[q+1] < 0x80 && r[q] >= 0x80 {
+		return uint32(r[q]&0x7f) | uint32(r[q+1])<<7, q + 2
+	}
 	var u uint32
 	for shift := uint(0); shift < 35 && q < len(r); shift += 7 {
 		c := r[q]
 		q++
 		u |= uint32(c&0x7f) << shift
 		if c < 0x80 {
-			return int32(u>>1) ^ -int32(u&1), q
+			return u, q
 		}
 	}
 	return 0, beyond
 }
 
-// varlong is varint for 64 bits.
+// varlong reads a zigzag varint of 64 bits.
 func varlong(r []byte, q int) (int64, int) {
-	if q < len(r) {
-		if c := uint64(r[q]); c < 0x80 {
-			return int64(c>>1) ^ -int64(c&1), q + 1
-		}
-	}
-	return varlongLong(r, q)
-}
-
-func varlongLong(r []byte, q int) (int64, int) {
 	var u uint64
 	for shift := uint(0); shift < 70 && q < len(r); shift += 7 {
 		c := r[q]
