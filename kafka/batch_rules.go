@@ -1,20 +1,28 @@
 package kafka
 
 import (
-	"math"
-
 	"millrace/internal/config"
 	"millrace/kafka/validate"
+	"millrace/segment/batch"
 )
 
 // batchRules restates what a topic's configuration says about the batches it takes.
 func batchRules(c *config.TopicConfig, t *validate.Topic) {
-	t.Recompress = c.Recompress
-	t.Codec, t.Level = c.Codec, c.CompressionLevel
+	if t.Recompress = c.Codec != config.KeepCodec; t.Recompress {
+		t.Codec = batch.Codec(c.Codec)
+		switch t.Codec {
+		case batch.Gzip:
+			t.Level = c.GzipLevel
+		case batch.LZ4:
+			t.Level = c.Lz4Level
+		case batch.Zstd:
+			t.Level = c.ZstdLevel
+		}
+	}
 	t.LogAppendTime = c.LogAppendTime
 	t.Compacted = c.Compact
 	t.MaxMessageBytes = int(c.MaxMessageBytes)
-	t.SegmentBytes = int(min(c.SegmentBytes, math.MaxInt32))
+	t.SegmentBytes = int(c.SegmentBytes)
 	t.TimestampBeforeMaxMs = c.TimestampBeforeMaxMs
 	t.TimestampAfterMaxMs = c.TimestampAfterMaxMs
 }

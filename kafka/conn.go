@@ -125,7 +125,7 @@ func (c *conn) sendReady() bool {
 		if out := r.takeOut(); out != nil {
 			c.nc.Send(out)
 		}
-		c.fe.answered(r)
+		c.fe.stats.answered(r.hdr.API.Key, c.ls.loop.NowNs()-r.startNs)
 		r.recycle()
 		sent = true
 	}

@@ -183,7 +183,7 @@ func (f *Frontend) planPart(s *fetchState, p *fetchPart, left int, first bool) {
 			p.plan.Range.Len = 0
 		}
 	} else {
-		p.planErr = p.part.Plan(p.offset, max(0, limit), s.isolated, first, &p.plan)
+		p.planErr = p.part.Plan(&p.plan, p.offset, int64(max(0, limit)), s.isolated, first)
 	}
 	if p.planErr != nil {
 		return
@@ -276,7 +276,7 @@ func (f *Frontend) planElsewhere(s *fetchState) {
 		for i := range s.parts {
 			p := &s.parts[i]
 			if p.planErr == engine.ErrCold {
-				p.planErr = p.part.PlanBlocking(p.offset, max(0, min(int(p.maxBytes), left)), s.isolated, first, &p.plan)
+				p.planErr = p.part.PlanBlocking(&p.plan, p.offset, int64(max(0, min(int(p.maxBytes), left))), s.isolated, first)
 				p.planned = true
 			}
 			if p.plan.Range.Len > 0 {

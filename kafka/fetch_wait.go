@@ -168,7 +168,7 @@ func (s *fetchState) leaveWaits() {
 	s.req.cancel = nil
 	w.woken.Store(true)
 	for i := range w.items {
-		w.items[i].part.Cancel(&w.items[i].waiter)
+		w.items[i].waiter.Cancel()
 	}
 }
 

@@ -72,15 +72,10 @@ func (r *request) takeOut() *netpoll.Out {
 	return out
 }
 
-// dropOut gives up an answer that will not be sent.
+// dropOut gives up an answer that nobody can receive any more: a closed connection releases what it is sent.
 func (r *request) dropOut() {
 	if out := r.takeOut(); out != nil {
-		for i := range out.Segs {
-			if ref := out.Segs[i].Ref; ref != nil {
-				ref.Release()
-			}
-		}
-		r.conn.nc.Loop().FreeOut(out)
+		r.conn.nc.Send(out)
 	}
 }
 

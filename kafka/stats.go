@@ -13,10 +13,14 @@ type stats struct {
 	connectionsTotal atomic.Int64
 	rejected         atomic.Int64
 	open             atomic.Int64 // requests begun and not answered
+	openNs           [wire.KeyUnregisterController + 1]atomic.Int64
 	requests         [wire.KeyUnregisterController + 1]atomic.Int64
 }
 
 func (s *stats) request(key int16) { s.requests[key].Add(1) }
+
+// answered notes that an answer left; ns is how long the request was open.
+func (s *stats) answered(key int16, ns int64) { s.openNs[key].Add(ns) }
 
 // register shows the counters under Kafka's names, as the usual dashboards expect them, and our own.
 func (s *stats) register(reg *metric.Registry, f *Frontend) {
@@ -34,6 +38,9 @@ func (s *stats) register(reg *metric.Registry, f *Frontend) {
 			continue
 		}
 		n := &s.requests[key]
+		ns := &s.openNs[key]
+		reg.CounterFunc("millrace_request_seconds_total", "Time from the last byte of a request to its answer, summed, by API.",
+			func() float64 { return float64(ns.Load()) / 1e9 }, metric.Label{Name: "request", Value: api.Name})
 		reg.CounterFunc("kafka_network_requestmetrics_requests_total", "Requests by API.",
 			func() float64 { return float64(n.Load()) }, metric.Label{Name: "request", Value: api.Name})
 	}

@@ -29,7 +29,6 @@ func main() {
 		SilenceErrors: true,
 	}
 	root.AddCommand(serveCommand(), configCommand())
-	root.AddCommand(extraCommands()...)
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "millrace:", err)
 		var code exitCode
