@@ -38,8 +38,7 @@ type Op struct {
 
 // DriverOp is scratch space for the driver that carries the op.
 type DriverOp struct {
-	Slot int32
-	Iovs []byte
+	Next *Op
 }
 
 // OpCompleter is told, on the loop that submitted it, that an op has ended.

@@ -1,0 +1,11 @@
+//go:build uring
+
+package uring
+
+import (
+	"testing"
+
+	"millrace/netpoll/drivertest"
+)
+
+func TestConformance(t *testing.T) { drivertest.Run(t, Factory()) }
