@@ -233,7 +233,7 @@ func (f *Frontend) resolve(s *fetchState, p *fetchPart) wire.ErrorCode {
 // checkEpoch compares the leader epoch that a client believes in with ours.
 func checkEpoch(theirs, ours int32) wire.ErrorCode {
 	switch {
-	case theirs < 0 || theirs == ours:
+	case theirs == -1 || theirs == ours:
 		return wire.NoError
 	case theirs < ours:
 		return wire.FencedLeaderEpoch
