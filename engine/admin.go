@@ -150,7 +150,9 @@ func (p *Partition) startsWritten(run []deletion, start int64, err error) {
 		}
 	}
 	if err == nil {
-		p.retain()
+		if !p.held {
+			p.retain()
+		}
 		p.deletesSynced()
 	}
 	p.shard.touch(p)
@@ -184,6 +186,7 @@ func (p *Partition) retain() {
 	p.startMoved()
 	p.noteSize()
 	p.noteUnsynced()
+	p.retainAgain = r.Roll
 	if n > 0 || r.Roll {
 		p.shard.touch(p)
 	}

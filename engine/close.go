@@ -87,7 +87,10 @@ func (p *Partition) shutDown(c *closer) {
 		p.closed = true
 		p.dropSums()
 		p.shard.detach(p)
-		entries := p.producers.entries()
+		var entries []segment.ProducerEntry
+		if p.producers.changed {
+			entries = p.producers.entries()
+		}
 		go p.closeLog(c, entries)
 	})
 }

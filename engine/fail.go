@@ -102,7 +102,11 @@ func (s *Shard) probed(d *logDir, err error) {
 		}
 		p.full = false
 		s.st.full.Add(-1)
-		s.touch(p)
+		if p.Err() == nil && !p.closed {
+			p.log.Tick(s.eng.wallMs())
+			p.log.RetrySuccessor()
+			s.touch(p)
+		}
 	}
 	switch {
 	case err == nil:
@@ -125,6 +129,10 @@ func (p *Partition) offline() {
 		p.failure.CompareAndSwap(nil, &failure{ErrOffline})
 		p.shard.st.offline.Add(1)
 		err = p.Err()
+	}
+	if p.full {
+		p.full = false
+		p.shard.st.full.Add(-1)
 	}
 	for _, l := range [2]*appendList{&p.stalled, &p.waiting} {
 		ended := l.take()
@@ -166,8 +174,11 @@ func (p *Partition) jobDone(j *segment.Job) {
 	if p.Err() != nil {
 		return
 	}
-	if j.Kind == segment.JobCheckpoint {
+	switch {
+	case j.Kind == segment.JobCheckpoint:
 		p.endCheckpoint(p.log.RecoveryPoint(), nil)
+	case j.Kind == segment.JobSeal && p.retainAgain:
+		p.retain()
 	}
 	p.noteUnsynced()
 	p.syncMoved()
@@ -181,8 +192,12 @@ func (p *Partition) jobFailed(j *segment.Job) {
 	if p.Err() != nil {
 		return
 	}
-	if noSpace(j.Err) && (j.Kind == segment.JobSuccessor || j.Kind == segment.JobCheckpoint) {
-		p.setFull(j.Err)
+	switch {
+	case j.Kind == segment.JobRemove: // nothing depends on it
+		p.eng.log.Warn("cannot remove deleted files", "partition", p.String(), "err", j.Err)
+		return
+	case noSpace(j.Err):
+		p.setFull(j.Err) // successor, seal and checkpoint are tried again when there is space
 		return
 	}
 	p.dir.fail(fmt.Errorf("%s, job %d: %w", p.String(), j.Kind, j.Err))

@@ -191,7 +191,9 @@ func (l *loader) open(f found) {
 	for _, n := range r.Notes {
 		l.report.Notes = append(l.report.Notes, r.Dir+": "+n)
 	}
-	l.opened = append(l.opened, newPartition(e, f.dir, log, prods, e.opts.Config))
+	p := newPartition(e, f.dir, log, prods, e.opts.Config)
+	p.held = e.opts.HoldRetention
+	l.opened = append(l.opened, p)
 }
 
 // adoptAll gives owners out in the order of names, so that the same data is spread the same way.

@@ -41,6 +41,9 @@ type Options struct {
 	Commit CommitMode
 	// Config is what partitions found by Load have until SetConfig; nil is DefaultConfig.
 	Config *PartitionConfig
+	// HoldRetention keeps retention away from the partitions that Load found until SetConfig has told each its own
+	// settings; for programs that learn those later.
+	HoldRetention bool
 
 	// UnsyncedBytesMax is how many bytes per log directory may be written and not synced, and how many recovery may have
 	// to read again (decisions 3 and 9). Default 256 MiB.

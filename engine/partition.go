@@ -85,6 +85,8 @@ type Partition struct {
 
 	segmentBytes, flushMessages, flushMs int64
 	internal, caching                    bool
+	held                                 bool // no retention before SetConfig
+	retainAgain                          bool // the active segment was due; it goes once it is sealed
 }
 
 type failure struct{ err error }
@@ -124,7 +126,10 @@ func (p *Partition) Err() error {
 // SetConfig changes the configuration; it is in force when the owner has taken it up, at once for what comes behind it.
 func (p *Partition) SetConfig(c *PartitionConfig) {
 	p.config.Store(c)
-	p.post(func() { p.applyConfig() })
+	p.post(func() {
+		p.held = false
+		p.applyConfig()
+	})
 }
 
 // SetLeader publishes a leader epoch and opens the partition for appends; NoEpoch closes it. done runs on the owner

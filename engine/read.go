@@ -39,6 +39,9 @@ func (p *Partition) plan(plan *FetchPlan, offset, maxBytes int64, i Isolation, w
 	pos, r, err := locate(v, offset, maxBytes, end, whole, block)
 	if err != nil || r.Len == 0 {
 		v.Release()
+		if gone := p.Err(); gone != nil { // the view was emptied meanwhile
+			return gone
+		}
 		return readError(err)
 	}
 	plan.Range = FileRange(r)

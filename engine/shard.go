@@ -31,6 +31,8 @@ type Shard struct {
 	syncing     int // rounds in flight
 	slowSaidNs  int64
 	retainedNs  int64
+	tickWallMs  int64
+	tickNowNs   int64
 	closed      bool
 	groups      []*groupSync // free ones
 

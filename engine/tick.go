@@ -19,21 +19,35 @@ func (s *Shard) armTick() {
 // TimerFired looks after all partitions of the shard.
 func (t tickTimer) TimerFired(_ *netpoll.Timer, nowNs int64) {
 	s := t.s
-	retain := nowNs-s.retainedNs >= s.eng.opts.RetentionCheckMs*1e6
+	wallMs := s.eng.wallMs()
+	retain := nowNs-s.retainedNs >= s.eng.opts.RetentionCheckMs*1e6 && s.clockSteady(wallMs, nowNs)
 	if retain {
 		s.retainedNs = nowNs
 	}
-	wallMs := s.eng.wallMs()
 	for p := range s.parts {
 		if p.closed || p.Err() != nil {
 			continue
 		}
 		p.log.Tick(wallMs)
-		if retain {
+		if retain && !p.held {
 			p.retain()
+		}
+		if retain {
 			p.producers.expire(wallMs, s.eng.opts.ProducerExpiryMs)
 		}
 		s.touch(p)
 	}
 	s.armTick()
+}
+
+// stepMsMax is how far the wall clock may run off the monotonic one between two ticks.
+const stepMsMax = 60_000
+
+// clockSteady is false after the wall clock was stepped: what is deleted by time waits for the next tick, whose reading
+// has to agree with this one.
+func (s *Shard) clockSteady(wallMs, nowNs int64) bool {
+	step := (wallMs - s.tickWallMs) - (nowNs-s.tickNowNs)/1e6
+	first := s.tickNowNs == 0
+	s.tickWallMs, s.tickNowNs = wallMs, nowNs
+	return first || step <= stepMsMax && step >= -stepMsMax
 }
