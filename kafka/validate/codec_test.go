@@ -322,7 +322,7 @@ func TestCheckingDoesNotAllocate(t *testing.T) {
 				t.Fatal(r.Code)
 			}
 		})
-		if n != 0 {
+		if n != 0 && !(racing && c != batch.None) {
 			t.Errorf("%s: %v allocations", c, n)
 		}
 	}
