@@ -163,11 +163,11 @@ func (n *Node) Alone() bool {
 		len(c.GetVotersOutgoing()) == 0 && len(c.GetLearnersNext()) == 0
 }
 
-// Campaign starts an election if this node is alone, does not lead and has applied all that is committed. Call
-// it every turn until it leads.
+// Campaign starts an election if this node is alone, does not lead and has nothing else to do: no election is under
+// way, and all that is known to be committed is applied. Call it every turn until it leads.
 func (n *Node) Campaign() error {
 	st := n.raw.BasicStatus()
-	if st.RaftState == raft.StateLeader || !n.Alone() || st.Applied < st.GetCommit() || n.inFlight {
+	if st.RaftState == raft.StateLeader || !n.Alone() || st.Applied < st.GetCommit() || n.inFlight || n.raw.HasReady() {
 		return nil
 	}
 	return n.raw.Campaign()
