@@ -14,7 +14,7 @@ import (
 // genCommand is the generator as a process: options as flags, one JSON result on standard output.
 func genCommand() *cobra.Command {
 	c := &cobra.Command{Use: "gen", Short: "The raw load generator, one load per process", Hidden: true}
-	c.AddCommand(genProduce(), genFetch(), genEndToEnd())
+	c.AddCommand(genProduce(), genFetch(), genEndToEnd(), genJob())
 	return c
 }
 
@@ -35,6 +35,7 @@ func produceFlags(f *pflag.FlagSet, o *rawgen.ProduceOptions, id *string) {
 	f.BoolVar(&o.Idempotent, "idempotent", false, "one producer id per connection")
 	f.Int64Var(&o.Requests, "requests", 0, "stop after so many")
 	f.DurationVar(&o.Duration, "duration", 0, "stop after this time")
+	f.BoolVar(&o.Both, "both", false, "go on until both requests and duration are reached")
 	f.Float64Var(&o.Rate, "rate", 0, "records per second (open loop); 0: as fast as answers come")
 	f.BoolVar(&o.Sleep, "sleep", false, "pace the open loop by sleeping instead of spinning")
 	f.BoolVar(&o.Spin, "spin", false, "never sleep")
@@ -86,6 +87,7 @@ func genFetch() *cobra.Command {
 	f.IntVar(&o.Consumers, "consumers", 1, "connections; each reads everything")
 	f.Int64Var(&o.Bytes, "bytes", 0, "stop after so many bytes of batches")
 	f.DurationVar(&o.Duration, "duration", 0, "stop after this time")
+	f.BoolVar(&o.Both, "both", false, "go on until both bytes and duration are reached")
 	f.IntVar(&o.BatchLen, "batch-len", 0, "size of every batch, if all are alike")
 	f.IntVar(&o.BatchRecords, "batch-records", 0, "records in every batch, if all are alike")
 	f.IntVar(&o.RecordSize, "record-size", 1024, "bytes of a record's value, to count the payload")

@@ -129,3 +129,6 @@ func (c *Child) Kill() error {
 	}
 	return err
 }
+
+// Err is how the process ended; read it after Done.
+func (c *Child) Err() error { return c.err }

@@ -14,10 +14,10 @@ const BadRefused = "CORRUPT_MESSAGE"
 
 const codeCorruptMessage = 2
 
-// sendBad sends one batch with a wrong checksum beside the load, on a connection of its own, and says how it was answered:
-// a broker that checks nothing would measure well.
-func sendBad(o *ProduceOptions) string {
-	time.Sleep(50 * time.Millisecond) // the load is under way
+// SendBad sends one batch with a wrong checksum on a connection of its own and says how it was answered: a broker that checks
+// nothing would measure well. Of the options it uses address, topic, version and record size.
+func SendBad(o ProduceOptions) string {
+	o.EnsureDefaults()
 	shape := &wire.ProduceShape{
 		Version: o.Version, ClientID: "rawgen-bad", Topic: o.Topic, TopicID: o.TopicID, Acks: 1, TimeoutMs: o.TimeoutMs, Parts: 1,
 		Bodies: wire.NewBodies(1, o.RecordSize, o.RecordSize+200, 2),

@@ -30,10 +30,10 @@ func Call(addr string, req kmsg.Request, resp kmsg.Response, patience time.Durat
 	if err != nil {
 		return fmt.Errorf("%s: %w", kmsg.NameForKey(req.Key()), err)
 	}
+	resp.SetVersion(req.GetVersion())
 	c := wire.Cursor{B: frame}
 	c.Int32()
 	c.Tags(resp.IsFlexible() && req.Key() != 18)
-	resp.SetVersion(req.GetVersion())
 	if c.Bad {
 		return wire.ErrMalformed
 	}

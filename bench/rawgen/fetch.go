@@ -31,7 +31,8 @@ type FetchOptions struct {
 	Sessionless       bool
 	Bytes             int64 // of record batches, over all consumers
 	Duration          time.Duration
-	BatchLen          int // if all batches have one size: bytes and records of each, so that only one header per partition is read
+	Both              bool // go on until both ends are reached
+	BatchLen          int  // if all batches have one size: bytes and records of each, so that only one header per partition is read
 	BatchRecords      int
 	RecordSize        int // bytes of a value, for the payload count
 	SampleEvery       int // of so many partition answers one is walked whole and its first batch's checksum computed; default 64
@@ -169,7 +170,7 @@ func (c *consumer) run(began int64) {
 	quota := c.o.Bytes / int64(c.o.Consumers)
 	for {
 		at := now()
-		if quota > 0 && c.bytes >= quota || c.o.Duration > 0 && at-began >= int64(c.o.Duration) || c.o.stop != nil && c.o.stop.Load() {
+		if c.o.stop == nil && !unfinished(quota, c.bytes, c.o.Duration, at-began, c.o.Both) || c.o.stop != nil && c.o.stop.Load() {
 			return
 		}
 		if err := c.ask(); err != nil {

@@ -77,7 +77,7 @@ func (l *loop) wallMs(at int64) int64 { return l.wall + at/1e6 }
 
 // wanted says whether the load has not sent all it should.
 func (l *loop) wanted(at int64) bool {
-	return (l.opts.Requests <= 0 || l.begun < l.opts.Requests) && (l.opts.Duration <= 0 || at-l.began < int64(l.opts.Duration))
+	return unfinished(l.opts.Requests, l.begun, l.opts.Duration, at-l.began, l.opts.Both)
 }
 
 func (l *loop) run() {
@@ -203,9 +203,24 @@ func (l *loop) finish() {
 	r.Latency = NewDist(l.latency)
 	r.Lag = NewDist(l.lag)
 	r.Intervals = append(l.intervals, l.tick)
+	r.AckedEnds = make([]int64, l.opts.Partitions)
+	for _, s := range l.senders {
+		for p, end := range s.floor {
+			r.AckedEnds[p] = max(r.AckedEnds[p], end)
+		}
+	}
 	if l.done != l.begun {
 		r.fail("%d requests were not answered", l.begun-l.done)
 	}
+}
+
+// unfinished says whether a load goes on: until it reaches the first of its two ends, or both; an end of 0 does not count.
+func unfinished(amount, done int64, d time.Duration, elapsed int64, both bool) bool {
+	byAmount, byTime := amount > 0 && done < amount, d > 0 && elapsed < int64(d)
+	if both || amount <= 0 || d <= 0 {
+		return byAmount || byTime
+	}
+	return byAmount && byTime
 }
 
 func advance(v *unix.Iovec, n int) {

@@ -30,6 +30,7 @@ type ProduceOptions struct {
 	Idempotent bool     // one producer id per connection
 	Requests   int64    // stop after so many
 	Duration   time.Duration
+	Both       bool          // go on until both ends are reached, not the first of them
 	Rate       float64       // records per second over all connections; 0: closed loop
 	Sleep      bool          // pace the open loop by sleeping in the kernel (to the nanosecond) and not by spinning
 	Spin       bool          // poll and never sleep, in the closed loop too
@@ -102,7 +103,10 @@ func Produce(o ProduceOptions) (*Result, error) {
 	if o.NoBad {
 		bad <- ""
 	} else {
-		go func() { bad <- sendBad(&o) }()
+		go func() {
+			time.Sleep(50 * time.Millisecond) // the load is under way
+			bad <- SendBad(o)
+		}()
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -46,6 +46,7 @@ type Result struct {
 	Failures     []string    `json:"failures,omitempty"`   // a run with any is not counted
 	FailureCount int64       `json:"failure_count,omitempty"`
 	Verified     int64       `json:"verified_batches,omitempty"` // fetched batches whose checksum was computed
+	AckedEnds    []int64     `json:"acked_ends,omitempty"`       // per partition: the offset behind the last acknowledged record
 	Broker       *proc.Delta `json:"broker,omitempty"`
 	Generator    *proc.Delta `json:"generator,omitempty"`
 	Intervals    []Interval  `json:"intervals,omitempty"`

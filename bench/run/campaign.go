@@ -1,0 +1,216 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"millrace/bench/target"
+)
+
+// Pass is one way to place the processes; all targets are started anew for each pass.
+type Pass struct {
+	Name       string   `json:"name"`
+	BrokerCPUs string   `json:"broker_cpus"` // empty: all
+	GenCPUs    string   `json:"generator_cpus"`
+	Loops      int      `json:"loops"`
+	Workloads  []string `json:"workloads"`
+}
+
+// Options describe a campaign.
+type Options struct {
+	Targets    []string // see target.Parse; floors that the workloads need are added
+	Passes     []Pass
+	Rounds     int // counted runs of each load on each target
+	Warmups    int // runs before them
+	JVMWarmups int // the same for Kafka
+	Sizes      Sizes
+	Sources    target.Sources
+	Dir        string // for data; below it everything is removed at the end
+	Port       int    // first of the ports used
+	JSON       string // report file; empty: none
+	Profile    int    // seconds of CPU profile of each Millrace target under each load, from a run that is not counted; 0: none
+	Settle     time.Duration
+	Log        io.Writer
+	Version    string
+}
+
+// campaign is a running one. Owned by its goroutine.
+type campaign struct {
+	Options
+	report *Report
+	pass   Pass
+	up     []*target.Instance
+	topics int
+}
+
+// Go runs a campaign to its end, or as far as it gets: the report holds what was measured even if an error is returned.
+func Go(ctx context.Context, o Options) (*Report, error) {
+	c := &campaign{Options: o, report: &Report{Meta: Meta{Started: time.Now(), Version: o.Version, Command: os.Args, Passes: o.Passes}}}
+	c.report.Meta.Machine()
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return c.report, err
+	}
+	var err error
+	for _, p := range o.Passes {
+		if err = c.onePass(ctx, p); err != nil {
+			err = fmt.Errorf("pass %s: %w", p.Name, err)
+			break
+		}
+	}
+	c.report.Meta.Ended = time.Now()
+	c.report.Summarize()
+	return c.report, errors.Join(err, c.report.Save(o.JSON))
+}
+
+func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
+	c.pass = p
+	loads, err := Workloads(p.Workloads, c.Sizes)
+	if err != nil {
+		return err
+	}
+	for _, l := range loads {
+		if c.report.load(l.ID) == nil {
+			c.report.Loads = append(c.report.Loads, l)
+		}
+	}
+	sources := c.Sources
+	sources.Loops = p.Loops
+	names := append([]string(nil), c.Targets...)
+	if slices.Contains(p.Workloads, "W9") {
+		if err := c.starts(ctx, names, sources); err != nil {
+			return err
+		}
+	}
+	if len(loads) == 0 {
+		return nil
+	}
+	for _, l := range loads {
+		for _, f := range append([]string{l.Floor}, l.Beside...) {
+			if !slices.Contains(names, f) {
+				names = append(names, f)
+			}
+		}
+	}
+	defer func() { err = errors.Join(err, c.stopAll()) }()
+	for _, n := range names {
+		t, err := target.Parse(n, sources)
+		if err != nil {
+			return err
+		}
+		if err := c.start(t); err != nil {
+			return err
+		}
+	}
+	for at := 0; at < len(loads); {
+		end := at
+		for end < len(loads) && loads[end].Workload == loads[at].Workload {
+			end++
+		}
+		if err := c.workload(ctx, loads[at:end]); err != nil {
+			return err
+		}
+		at = end
+	}
+	return nil
+}
+
+func (c *campaign) place(name string, index int) target.Place {
+	return target.Place{Dir: filepath.Join(c.Dir, name), Port: c.Port + 4*index, AdminPort: c.Port + 4*index + 2, CPUs: c.pass.BrokerCPUs}
+}
+
+func (c *campaign) start(t target.Target) error {
+	i, times, err := target.Start(t, c.place(t.Name, len(c.up)))
+	if err != nil {
+		return err
+	}
+	c.up = append(c.up, i)
+	if !slices.ContainsFunc(c.report.Meta.Targets, func(k target.Target) bool { return k.Name == t.Name && k.Loops == t.Loops }) {
+		c.report.Meta.Targets = append(c.report.Meta.Targets, t)
+	}
+	fmt.Fprintf(c.Log, "%s: %s at %s, process %d, listens after %.1f ms\n", c.pass.Name, t.Name, i.Addr, i.PID, ms(times.Listen))
+	return nil
+}
+
+func (c *campaign) stopAll() error {
+	var errs []error
+	for _, i := range c.up {
+		errs = append(errs, i.Stop())
+		if i.Target.Kind != target.Address {
+			errs = append(errs, os.RemoveAll(i.Place.Dir))
+		}
+	}
+	c.up = nil
+	return errors.Join(errs...)
+}
+
+// takesPart: floors run only the loads that name them; all else runs everything.
+func takesPart(t target.Target, l *Load) bool {
+	return t.Kind != target.Floor || t.Name == l.Floor || slices.Contains(l.Beside, t.Name)
+}
+
+// workload runs the loads of one workload: fill, warm up, then rounds in which every load visits every target.
+func (c *campaign) workload(ctx context.Context, loads []Load) error {
+	kept := map[string]string{} // topic by target and fill: loads with the same data share it
+	defer func() {
+		for _, i := range c.up {
+			if topic := kept[i.Target.Name]; topic != "" {
+				_ = target.DeleteTopic(i.Addr, topic) // its directory goes away at the end in any case
+			}
+		}
+	}()
+	for k := range loads {
+		l := &loads[k]
+		for _, i := range c.up {
+			if !takesPart(i.Target, l) {
+				continue
+			}
+			if l.Fill != nil && kept[i.Target.Name] == "" {
+				topic, err := c.fill(i, l)
+				if err != nil {
+					return fmt.Errorf("%s: fill %s: %w", l.ID, i.Target.Name, err)
+				}
+				kept[i.Target.Name] = topic
+			}
+			warmups := c.Warmups
+			if i.Target.JVM() {
+				warmups = max(warmups, c.JVMWarmups)
+			}
+			for range warmups {
+				if err := c.once(ctx, l, i, kept[i.Target.Name], 0, 0); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for round := 1; round <= c.Rounds; round++ {
+		for k := range loads {
+			l := &loads[k]
+			for n := range c.up {
+				i := c.up[(n+round)%len(c.up)]
+				if !takesPart(i.Target, l) {
+					continue
+				}
+				if err := c.once(ctx, l, i, kept[i.Target.Name], round, n); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return c.profiles(ctx, loads, kept)
+}
+
+// settle lets deletions and write-back of the last run end before the next begins.
+func (c *campaign) settle() {
+	time.Sleep(c.Settle)
+	unix.Sync()
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

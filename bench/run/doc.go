@@ -1,0 +1,11 @@
+// Package run is the campaign: workloads, rounds in which all targets take turns, medians and ratios, the table and the JSON.
+//
+// It never averages percentiles, never divides figures of different rounds, and never drops a run: one that failed is kept
+// with what failed and does not count.
+//
+// A workload is a set of loads measured in the same rounds. In every round each load visits each target once, beginning with
+// another target each time, so that drift of the machine falls on all alike.
+//
+// Files: load.go (what a load is), workloads.go (W1 to W6 with their parameters), campaign.go (instances, rounds), measure.go
+// (one run), starts.go (W9: start, restart, kill -9), report.go (JSON), summary.go (medians and ratios), table.go (text).
+package run

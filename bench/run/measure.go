@@ -1,0 +1,234 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"millrace/bench/proc"
+	"millrace/bench/prof"
+	"millrace/bench/rawgen"
+	"millrace/bench/target"
+)
+
+// Job is what a generator process is told to do, as JSON.
+type Job struct {
+	Produce *rawgen.ProduceOptions `json:"produce,omitempty"`
+	Fetch   *rawgen.FetchOptions   `json:"fetch,omitempty"`
+}
+
+// Do runs a job in this process.
+func (j Job) Do() (*rawgen.Result, error) {
+	switch {
+	case j.Produce != nil && j.Fetch != nil:
+		return rawgen.EndToEnd(*j.Produce, *j.Fetch)
+	case j.Produce != nil:
+		return rawgen.Produce(*j.Produce)
+	case j.Fetch != nil:
+		return rawgen.Fetch(*j.Fetch)
+	}
+	return nil, errors.New("a job that does nothing")
+}
+
+// generate runs a job in a process of its own.
+func (c *campaign) generate(j Job) (*rawgen.Result, error) {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	var stderr strings.Builder
+	out, err := proc.Run(c.pass.GenCPUs, &stderr, c.Sources.Self, append(append([]string(nil), c.Sources.SelfArgs...), "gen", "job", string(text))...)
+	if err != nil {
+		return nil, fmt.Errorf("generator: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	r := &rawgen.Result{}
+	return r, json.Unmarshal(out, r)
+}
+
+// configs of the topics that a load uses. Deleted data must not be written back during the next run.
+func configs(t target.Target, l *Load) map[string]string {
+	m := map[string]string{"file.delete.delay.ms": "1000"}
+	if l != nil && l.Class == Synced && t.JVM() {
+		m["flush.messages"] = "1" // Kafka acknowledges from the page cache unless told otherwise
+	}
+	return m
+}
+
+func (c *campaign) topic(i *target.Instance, l *Load, partitions int) (string, error) {
+	c.topics++
+	name := fmt.Sprintf("bench-%d-%d", os.Getpid(), c.topics)
+	return name, target.CreateTopic(i.Addr, name, partitions, configs(i.Target, l))
+}
+
+// fill makes the data that a load reads.
+func (c *campaign) fill(i *target.Instance, l *Load) (string, error) {
+	topic, err := c.topic(i, l, l.Partitions)
+	if err != nil {
+		return topic, err
+	}
+	o := *l.Fill
+	o.Addr, o.Topic, o.NoBad = i.Addr, topic, true
+	r, err := c.generate(Job{Produce: &o})
+	if err == nil && r.FailureCount > 0 {
+		err = errors.New(r.Failures[0])
+	}
+	c.settle()
+	return topic, err
+}
+
+// job makes a load concrete for an instance.
+func job(l *Load, i *target.Instance, topic string) Job {
+	if l.Fetch != nil {
+		f := *l.Fetch
+		f.Addr, f.Topic, f.WatchPID = i.Addr, topic, i.PID
+		return Job{Fetch: &f}
+	}
+	p := *l.Produce
+	p.Addr, p.Topic, p.WatchPID, p.NoBad = i.Addr, topic, i.PID, !i.Target.ChecksRecords()
+	return Job{Produce: &p}
+}
+
+// once makes one run and notes it. Only a cancelled context is an error: whatever else goes wrong belongs to the run.
+func (c *campaign) once(ctx context.Context, l *Load, i *target.Instance, topic string, round, order int) error {
+	run := Run{Load: l.ID, Target: i.Target.Name, Pass: c.pass.Name, Round: round, Order: order, Started: time.Now()}
+	err := c.do(l, i, topic, &run)
+	if err != nil {
+		run.Error = err.Error()
+	}
+	c.report.Runs = append(c.report.Runs, run)
+	c.tell(l, &run)
+	c.settle()
+	c.report.Summarize()
+	return errors.Join(ctx.Err(), c.report.Save(c.JSON))
+}
+
+func (c *campaign) do(l *Load, i *target.Instance, topic string, run *Run) (err error) {
+	if l.Fill == nil {
+		if topic, err = c.topic(i, l, l.Partitions); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, target.DeleteTopic(i.Addr, topic)) }()
+	}
+	if run.Result, err = c.generate(job(l, i, topic)); err != nil {
+		return err
+	}
+	if l.Produce != nil {
+		return c.holds(i, topic, l, run.Result)
+	}
+	// A reading load has no batch of its own to spoil: it is sent beside, so that no read figure comes from a target that
+	// was made to take anything.
+	return c.spoil(i, topic, l, run.Result)
+}
+
+// holds checks that the log grew by what was acknowledged, no more and no less.
+func (c *campaign) holds(i *target.Instance, topic string, l *Load, r *rawgen.Result) error {
+	ends, err := rawgen.Offsets(i.Addr, topic, l.Partitions, -1)
+	if err != nil {
+		return err
+	}
+	sum := int64(0)
+	for _, e := range ends {
+		sum += e
+	}
+	if sum != r.Records && r.FailureCount == 0 {
+		return fmt.Errorf("the log holds %d records of %d acknowledged", sum, r.Records)
+	}
+	return nil
+}
+
+func (c *campaign) spoil(i *target.Instance, topic string, l *Load, r *rawgen.Result) error {
+	if !i.Target.ChecksRecords() {
+		return nil
+	}
+	r.BadRecord = rawgen.SendBad(rawgen.ProduceOptions{Addr: i.Addr, Topic: topic, Partitions: l.Partitions, RecordSize: l.Fetch.RecordSize})
+	if r.BadRecord != rawgen.BadRefused {
+		return fmt.Errorf("the spoiled batch was answered with %s", r.BadRecord)
+	}
+	return nil
+}
+
+func (c *campaign) tell(l *Load, run *Run) {
+	what := fmt.Sprintf("round %d", run.Round)
+	if run.Round == 0 {
+		what = "warm-up"
+	}
+	fmt.Fprintf(c.Log, "%-8s %-11s %-8s %-20s ", c.pass.Name, l.ID, what, run.Target)
+	if run.Result != nil {
+		v := l.values(run.Result)
+		fmt.Fprintf(c.Log, "%s %s, %.3g %s, p50 %.0f p99 %.0f us", number(v["throughput"]), l.Unit, v["cpu"], l.cpuUnit(), v["p50"], v["p99"])
+		for _, f := range run.Result.Failures {
+			fmt.Fprintf(c.Log, "\n    %s", f)
+		}
+	}
+	if run.Error != "" {
+		fmt.Fprintf(c.Log, "\n    %s", run.Error)
+	}
+	fmt.Fprintln(c.Log)
+}
+
+// profiles makes one more run of each load on each target with an admin port, and attributes its CPU profile.
+func (c *campaign) profiles(ctx context.Context, loads []Load, kept map[string]string) error {
+	if c.Profile <= 0 {
+		return nil
+	}
+	for k := range loads {
+		for _, i := range c.up {
+			if i.Admin == "" {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			c.report.Profiles = append(c.report.Profiles, c.profile(ctx, lasting(loads[k], time.Duration(c.Profile)*time.Second+time.Second), i, kept[i.Target.Name]))
+		}
+	}
+	return c.report.Save(c.JSON)
+}
+
+// lasting is a load that takes this long, whatever it did before.
+func lasting(l Load, d time.Duration) Load {
+	if l.Produce != nil {
+		o := *l.Produce
+		o.Requests, o.Duration, o.Both = 0, d, false
+		l.Produce = &o
+	}
+	if l.Fetch != nil {
+		o := *l.Fetch
+		o.Bytes, o.Duration, o.Both = 0, d, false
+		l.Fetch = &o
+	}
+	return l
+}
+
+func (c *campaign) profile(ctx context.Context, l Load, i *target.Instance, topic string) Profile {
+	p := Profile{Load: l.ID, Target: i.Target.Name, Pass: c.pass.Name, Seconds: c.Profile}
+	type taken struct {
+		shares []prof.Share
+		raw    []byte
+		err    error
+	}
+	done := make(chan taken, 1)
+	go func() {
+		time.Sleep(300 * time.Millisecond) // the load is under way
+		shares, raw, err := prof.Take(ctx, i.Admin, c.Profile)
+		done <- taken{shares, raw, err}
+	}()
+	run := Run{}
+	err := c.do(&l, i, topic, &run)
+	t := <-done
+	p.Shares = t.shares
+	if err = errors.Join(err, t.err); err == nil && c.JSON != "" {
+		p.File = fmt.Sprintf("%s.%s.%s.%s.pprof", strings.TrimSuffix(c.JSON, ".json"), c.pass.Name, l.ID, i.Target.Name)
+		err = os.WriteFile(p.File, t.raw, 0o644)
+	}
+	if err != nil {
+		p.Error = err.Error()
+		fmt.Fprintf(c.Log, "profile of %s under %s: %v\n", p.Target, l.ID, err)
+	}
+	c.settle()
+	return p
+}

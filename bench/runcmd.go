@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"millrace/bench/rawgen"
+	"millrace/bench/run"
+)
+
+// runFlags are the flags of `bench run` that are not options of a campaign as they stand.
+type runFlags struct {
+	quick     bool
+	unpinned  bool
+	workloads []string
+	broker    string
+	gen       string
+	bulkBytes int64
+	bulkTime  time.Duration
+	readBytes int64
+	sends     int64
+	syncTime  time.Duration
+	keepBytes int64
+	keepParts int
+}
+
+func runCommand() *cobra.Command {
+	var o run.Options
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Run workloads on targets in turn and print medians with their ratios to the floors",
+		Long: `Run workloads on targets in turn and print medians with their ratios to the floors.
+
+Targets: millrace-uring, millrace-epoll, kafka (started by --kafka-start), NAME=HOST:PORT for any broker that runs already, or a
+floor by name. The floors that a workload is compared with are added by themselves.
+
+Workloads: W1 bulk produce, W2 small records, W3 hot consume, W5 one record at a time, W6 durable produce, W9 start and recovery.
+
+Example, with Apache Kafka beside Millrace:
+  millrace bench run --targets millrace-uring,millrace-epoll,kafka --json bench.json --profile 5 \
+    --kafka-start 'kafka/start -p {port} -d {dir} -c {cpus}' --kafka-stop 'kafka/stop {dir}'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.fill(cmd, &o); err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			report, err := run.Go(ctx, o)
+			report.WriteTable(cmd.OutOrStdout())
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.StringSliceVar(&o.Targets, "targets", []string{"millrace-uring", "millrace-epoll"}, "what to measure")
+	fl.StringSliceVar(&f.workloads, "workloads", []string{"W1", "W2", "W3", "W5", "W6", "W9"}, "which workloads")
+	fl.IntVar(&o.Rounds, "rounds", 7, "counted runs of each load on each target")
+	fl.IntVar(&o.Warmups, "warmups", 1, "runs before them")
+	fl.IntVar(&o.JVMWarmups, "jvm-warmups", 3, "the same for Kafka")
+	fl.BoolVar(&f.quick, "quick", false, "small sizes and 3 rounds: shows that it works, not how fast it is")
+	fl.BoolVar(&f.unpinned, "unpinned", false, "a second pass of W1, W5 and W6 with two loops and no pinning")
+	fl.StringVar(&o.Sources.Millrace, "millrace", "", "Millrace's binary (default: this program)")
+	fl.StringArrayVar(&o.Sources.Overrides, "override", nil, "key=value for Millrace, may be given often")
+	fl.StringVar(&o.Sources.KafkaStart, "kafka-start", "", "shell command that starts Apache Kafka and ends when it answers; {port}, {dir} and {cpus} are replaced")
+	fl.StringVar(&o.Sources.KafkaStop, "kafka-stop", "", "shell command that stops it")
+	fl.StringVar(&f.broker, "broker-cpus", "0", "where brokers and floors run; empty: anywhere")
+	fl.StringVar(&f.gen, "gen-cpus", "1", "where the generator runs; empty: anywhere")
+	fl.StringVar(&o.Dir, "dir", "", "for data (default: a new directory under the current one); needs room for a bulk run per target")
+	fl.IntVar(&o.Port, "port", 19600, "first of the ports used, four per target")
+	fl.StringVar(&o.JSON, "json", "", "write every run to this file")
+	fl.IntVar(&o.Profile, "profile", 0, "seconds of CPU profile of Millrace under each load")
+	fl.Int64Var(&f.bulkBytes, "bulk-bytes", 0, "payload of a bulk run, at least")
+	fl.DurationVar(&f.bulkTime, "bulk-time", 0, "length of a bulk run, at least")
+	fl.Int64Var(&f.readBytes, "read-bytes", 0, "data that W3 reads over and over")
+	fl.Int64Var(&f.sends, "sends", 0, "round trips of W5")
+	fl.DurationVar(&f.syncTime, "sync-time", 0, "length of a run of W6")
+	fl.Int64Var(&f.keepBytes, "keep-bytes", 0, "data kept in W9")
+	fl.IntVar(&f.keepParts, "keep-partitions", 0, "partitions it lies in")
+	return c
+}
+
+func (f *runFlags) fill(cmd *cobra.Command, o *run.Options) error {
+	o.Sizes = run.Full()
+	o.Settle = 1500 * time.Millisecond
+	if f.quick {
+		o.Sizes = run.Quick()
+		o.Settle = 100 * time.Millisecond
+		if !cmd.Flags().Changed("rounds") {
+			o.Rounds = 3
+		}
+	}
+	set(&o.Sizes.BulkBytes, f.bulkBytes)
+	set(&o.Sizes.BulkSeconds, f.bulkTime)
+	set(&o.Sizes.ReadBytes, f.readBytes)
+	set(&o.Sizes.Sends, f.sends)
+	set(&o.Sizes.SyncSeconds, f.syncTime)
+	set(&o.Sizes.KeepBytes, f.keepBytes)
+	set(&o.Sizes.KeepParts, f.keepParts)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	o.Sources.Self = self
+	path := strings.Fields(cmd.CommandPath()) // program bench run
+	o.Sources.SelfArgs = path[1 : len(path)-1]
+	if o.Sources.Millrace == "" {
+		o.Sources.Millrace = self
+	}
+	if o.Dir == "" {
+		if o.Dir, err = os.MkdirTemp(".", "bench-data-"); err != nil {
+			return err
+		}
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return err
+	}
+	for i := range f.workloads {
+		f.workloads[i] = strings.ToUpper(f.workloads[i])
+	}
+	o.Passes = []run.Pass{{Name: "pinned", BrokerCPUs: f.broker, GenCPUs: f.gen, Loops: 1, Workloads: f.workloads}}
+	if f.broker == "" {
+		o.Passes[0].Name, o.Passes[0].Loops = "unpinned", 2
+	} else if f.unpinned {
+		second := run.Pass{Name: "unpinned", Loops: 2}
+		for _, w := range f.workloads {
+			if w == "W1" || w == "W5" || w == "W6" {
+				second.Workloads = append(second.Workloads, w)
+			}
+		}
+		o.Passes = append(o.Passes, second)
+	}
+	o.Log = cmd.ErrOrStderr()
+	o.Version = cmd.Root().Version
+	return nil
+}
+
+func set[T int | int64 | time.Duration](to *T, v T) {
+	if v != 0 {
+		*to = v
+	}
+}
+
+// genJob is how the runner calls the generator: one argument, all options as JSON.
+func genJob() *cobra.Command {
+	return &cobra.Command{Use: "job JSON", Short: "A load described in JSON", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		var j run.Job
+		if err := json.Unmarshal([]byte(args[0]), &j); err != nil {
+			return fmt.Errorf("job: %w", err)
+		}
+		rawgen.Quiet()
+		return emit(cmd, j.Do)
+	}}
+}
