@@ -15,8 +15,7 @@
 // GroupConfig and BrokerConfig are immutable once published.
 //
 // Invariants:
-//   - every key has a text and an effect, and its default passes its own check
-//     (but where Kafka's own default does not);
+//   - every key has a text and an effect, and its default passes its own check;
 //   - a value that an Alter function accepted parses ever after; one that does
 //     not (an older or newer version wrote it) counts as not set;
 //   - values of password keys and of keys that are not in the table never

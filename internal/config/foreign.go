@@ -83,10 +83,7 @@ var foreign = map[string]Effect{
 }
 
 // foreignPrefixes are the same for whole families, the longest match counts.
-var foreignPrefixes = []struct {
-	prefix string
-	effect Effect
-}{
+var foreignPrefixes = []foreignPrefix{
 	{"zookeeper.", ignored("there is no ZooKeeper: the controller is inside this process")},
 	{"listener.name.", ignored("settings of one listener alone are not looked at; those of the key without the prefix count")},
 	{"inter.broker.", ignored("there is one node so far")},
@@ -115,6 +112,12 @@ var foreignPrefixes = []struct {
 	{"consumer.", ignored("a key of clients")},
 	{"admin.client.", ignored("a key of clients")},
 	{"log4j.", ignored("logging.level and logging.format count here")},
+}
+
+// foreignPrefix is the beginning of a family of keys.
+type foreignPrefix struct {
+	prefix string
+	effect Effect
 }
 
 // foreignKey finds what becomes of a key that is not in the table.

@@ -39,8 +39,7 @@ func (k *Key) Parse(text string) (Value, error) {
 	return v, nil
 }
 
-// DefaultValue is the parsed default. It does not go through the check,
-// because some defaults of Kafka fail theirs.
+// DefaultValue is the parsed default; Null where there is none.
 func (k *Key) DefaultValue() Value {
 	if k.NoDefault {
 		return Value{Type: k.Type, Null: true}
