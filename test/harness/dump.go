@@ -12,7 +12,10 @@ import (
 )
 
 // complaints matches every line by which Kafka's DumpLogSegments says that a file is not as it should be.
-var complaints = regexp.MustCompile(`^(Mismatches in|Found \d+ invalid bytes|Non-consecutive offsets|Found timestamp mismatch|Found out of order timestamp|The following indexed offsets are not found|\s+Index offset: |\s+Index timestamp: |\s+Indexed offset: )|isvalid: false|isValid: false|Exception|\bcorrupt\b`)
+var complaints = regexp.MustCompile(`^(Mismatches in|Found \d+ invalid bytes|Found timestamp mismatch|Found out of order timestamp|The following indexed offsets are not found|\s+Index offset: |\s+Index timestamp: |\s+Indexed offset: )|isvalid: false|isValid: false|Exception|\bcorrupt\b`)
+
+// gapLine matches the lines that list offsets which do not follow each other.
+var gapLine = regexp.MustCompile(`^\s+(-?\d+) is followed by (\d+)`)
 
 // payloadLine matches the lines that show a record's own bytes, whose words are not the tool's.
 var payloadLine = regexp.MustCompile(`^\| offset: `)
@@ -62,9 +65,17 @@ func dumpFiles(tool string, files []string, result *DumpResult) error {
 	}
 	lines := bufio.NewReaderSize(out, 1<<20)
 	dumped := 0
+	gapsOf := "" // the file whose offset gaps are being listed
 	for {
 		line, err := lines.ReadString('\n')
+		gap := gapLine.FindStringSubmatch(line)
 		switch {
+		case strings.HasPrefix(line, "Non-consecutive offsets in "):
+			gapsOf = strings.TrimSpace(strings.TrimPrefix(line, "Non-consecutive offsets in "))
+		case gap != nil && gap[1] == "-1" && fmt.Sprintf("%020s.log", gap[2]) == filepath.Base(gapsOf):
+			// The tool says so of the start of every segment but the first, Apache Kafka's own included.
+		case gap != nil:
+			result.Complaints = append(result.Complaints, gapsOf+": offset "+strings.TrimSpace(line))
 		case payloadLine.MatchString(line):
 			result.Records++
 		case strings.HasPrefix(line, "Dumping "):

@@ -56,7 +56,11 @@ func TestThousandsOfIdleAndTricklingConnections(t *testing.T) {
 		conns = append(conns, c)
 	}
 	canary := harness.StartCanary(t, target.Addr)
-	hundredMB := append(binary.BigEndian.AppendUint32(nil, 100<<20), 0, 0, 0, 9, 0, 0, 0, 1, 0xff, 0xff, 0)
+	announced := uint32(100 << 20)
+	if target.Broker == nil {
+		announced = 100 << 10 // Apache Kafka allocates what is announced and is out of memory after a few
+	}
+	big := append(binary.BigEndian.AppendUint32(nil, announced), 0, 0, 0, 9, 0, 0, 0, 1, 0xff, 0xff, 0)
 	trickle := []byte{0, 0, 0, 60, 0, 3, 0, 9, 0, 0, 0, 1, 0, 20}
 	for step := range 10 {
 		for i, c := range conns {
@@ -64,7 +68,7 @@ func TestThousandsOfIdleAndTricklingConnections(t *testing.T) {
 			case i%3 == 1:
 				_ = c.SendRaw(trickle[step : step+1])
 			case i%3 == 2 && step == 0:
-				_ = c.SendRaw(hundredMB)
+				_ = c.SendRaw(big)
 			case i%3 == 2:
 				_ = c.SendRaw([]byte{1})
 			}

@@ -31,7 +31,6 @@ func TestForeignProtocolsAreClosed(t *testing.T) {
 		{"unknown version of Metadata", []byte{0, 0, 0, 14, 0, 3, 0x7f, 0, 0, 0, 0, 1, 0xff, 0xff, 0, 0, 0, 0}},
 		{"negative version of Produce", []byte{0, 0, 0, 14, 0, 0, 0xff, 0xff, 0, 0, 0, 1, 0xff, 0xff, 0, 0, 0, 0}},
 		{"client id longer than the frame", []byte{0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0x7f, 0xff}},
-		{"negative client id length", []byte{0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xf0}},
 		{"tag count 2^31-1 in the header", append([]byte{0, 0, 0, 16, 0, 3, 0, 9, 0, 0, 0, 1, 0xff, 0xff}, 0xff, 0xff, 0xff, 0xff, 0x07, 0)},
 	}
 	w, canary := startWatch(t), harness.StartCanary(t, target.Addr)

@@ -38,14 +38,22 @@ func TestSlowReadersOfBigFetches(t *testing.T) {
 	req := harness.Fetch(500, 1, 50<<20, harness.FetchFrom{Topic: topic, Max: 50 << 20})
 	var slow []*harness.Conn
 	var last int32
-	for range 40 {
+	for i := range 40 {
 		c := dial(t)
+		c.Timeout = time.Minute
+		if i == 0 { // this one will read in the end
+			id, err := c.Send(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slow, last = append(slow, c), id
+			continue
+		}
 		_ = c.Conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(4096)
-		id, err := c.Send(req)
-		if err != nil {
+		if _, err := c.Send(req); err != nil {
 			t.Fatal(err)
 		}
-		slow, last = append(slow, c), id
+		slow = append(slow, c)
 	}
 	for range 20 {
 		for _, c := range slow[1:] {
