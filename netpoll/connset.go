@@ -22,7 +22,7 @@ type connSet struct {
 
 	listeners []*listener
 
-	sweep Timer
+	sweep, trim Timer
 }
 
 func (s *connSet) init(l *Loop) {
@@ -30,6 +30,7 @@ func (s *connSet) init(l *Loop) {
 	s.memory.set = s
 	s.memory.task.Run = &s.memory
 	s.sweep.Fire = s
+	s.trim.Fire = trimmer{l}
 }
 
 // Adopt makes a connected, nonblocking socket a connection of this loop. Loop only.

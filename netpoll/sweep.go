@@ -87,3 +87,23 @@ func (s *connSet) TimerFired(*Timer, int64) {
 	}
 	s.armSweep()
 }
+
+// trimNs is how long memory must lie idle before it is given back to the system.
+const trimNs = 10_000_000_000
+
+// armTrim sets the timer that gives back idle memory, when there is going to be some.
+func (s *connSet) armTrim() {
+	if !s.trim.Set() {
+		s.loop.SetTimer(&s.trim, s.loop.nowNs+trimNs)
+	}
+}
+
+// trimmer gives idle memory back until nothing is left to give: an idle loop sets no timer.
+type trimmer struct{ loop *Loop }
+
+// TimerFired gives back what was not needed since the last time.
+func (t trimmer) TimerFired(*Timer, int64) {
+	if t.loop.pool.Trim() {
+		t.loop.conns.armTrim()
+	}
+}
