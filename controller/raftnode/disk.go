@@ -15,6 +15,7 @@ const (
 	logSuffix  = ".log"
 	snapSuffix = ".snap"
 	newSuffix  = ".new"
+	tmpSuffix  = ".tmp" // of vfs.FS.WriteFileAtomic
 )
 
 // disk writes the log. Owned by whoever calls Persist; between open and close nobody else touches the directory.
@@ -138,13 +139,17 @@ func (d *disk) newLog(snapIndex uint64, first []record) error {
 }
 
 // prune removes what is older than the generation before the current one. What it fails to remove stays until the
-// next rotation; it is in nobody's way.
+// next rotation; it is in nobody's way. Log files go durably one after the other, oldest first, so that no crash
+// leaves a gap between them.
 func (d *disk) prune() {
 	for len(d.gens) > 2 {
 		if err := d.fs.Remove(d.at(logName(d.gens[0].base))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 		d.gens = d.gens[1:]
+		if len(d.gens) > 2 && d.fs.SyncDir(d.dir) != nil {
+			return
+		}
 	}
 	entries, err := d.fs.List(d.dir)
 	if err != nil {

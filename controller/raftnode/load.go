@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strings"
 
 	"millrace/segment/batch"
 	"millrace/vfs"
@@ -21,14 +22,14 @@ type loaded struct {
 	entries   []*pb.Entry // from snap.index+1 on, without gaps
 	torn      int64       // bytes cut from the last file
 
-	names []string // log files, oldest first
-	gens  []generation
-	next  int64 // offset of the next record
-	end   int64 // good bytes in the last file
+	names  []string // log files, oldest first
+	litter []string // files that were never finished
+	gens   []generation
+	next   int64 // offset of the next record
+	end    int64 // good bytes in the last file
 }
 
-// load reads the directory and changes nothing in it but for files that were never finished. It returns nil if
-// there is no metadata at all.
+// load reads the directory and changes nothing in it. It returns nil if there is no metadata at all.
 func load(d *disk, direct bool, log *slog.Logger) (*loaded, error) {
 	entries, err := d.fs.List(d.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,6 +45,8 @@ func load(d *disk, direct bool, log *slog.Logger) (*loaded, error) {
 			l.names = append(l.names, e.Name())
 		} else if n, ok := number(e.Name(), snapSuffix); ok {
 			snaps = append(snaps, n)
+		} else if strings.HasSuffix(e.Name(), newSuffix) || strings.HasSuffix(e.Name(), tmpSuffix) {
+			l.litter = append(l.litter, e.Name())
 		}
 	}
 	if len(l.names) == 0 {
@@ -204,6 +207,9 @@ func torn(rest []byte, at, next int64) bool {
 		if v, _, err := batch.Peek(rest[i:]); err == nil && v.BaseOffset() >= next && v.ComputeCRC() == v.CRC() {
 			return false
 		}
+	}
+	if len(rest) >= batch.HeaderSize && batch.View(rest).ComputeCRC() == batch.View(rest).CRC() {
+		return false // all of it is there but for its length or version
 	}
 	size, err := batch.PeekSize(rest)
 	if err != nil {

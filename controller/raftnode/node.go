@@ -92,6 +92,11 @@ func (n *Node) resume(l *loaded) error {
 	case n.opts.Found.ClusterID != "" && n.opts.Found.ClusterID != l.clusterID:
 		return fmt.Errorf("raftnode: %s belongs to cluster %s, but the cluster id is %s", d.dir, l.clusterID, n.opts.Found.ClusterID)
 	}
+	for _, name := range l.litter {
+		if err := d.fs.Remove(d.at(name)); err != nil {
+			return err
+		}
+	}
 	d.gens, d.next, d.named = l.gens, l.next, true
 	d.path, d.size = d.at(l.names[len(l.names)-1]), l.end
 	f, err := d.fs.Open(d.path)
