@@ -94,6 +94,9 @@ func (p *propertyParser) logicalLine() (string, int, bool) {
 		if !continues(line) {
 			return line, at, true
 		}
+		if line == `\` {
+			continue // nothing yet: comments and blank lines may follow still
+		}
 		var whole strings.Builder
 		for continues(line) {
 			whole.WriteString(line[:len(line)-1])

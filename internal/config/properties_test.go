@@ -27,6 +27,7 @@ func TestParseProperties(t *testing.T) {
 		{"UTF-8", "a=é", []Property{{"a", "é", 1}}},
 		{"Latin-1", "a=\xe9", []Property{{"a", "é", 1}}},
 		{"a byte order mark", "\ufeffa=1", []Property{{"a", "1", 1}}},
+		{"a lone backslash", "\\\n#c\n\\\r\n\n a=1\n\\\n", []Property{{"a", "1", 5}}},
 		{"nothing", "", nil},
 	} {
 		got, err := ParseProperties([]byte(c.text))
