@@ -48,6 +48,12 @@ func (l *load) verify() {
 			l.t.Fatal(err)
 		}
 	}
+	l.failures()
+}
+
+// failures ends the test if a producer met what must never happen.
+func (l *load) failures() {
+	l.t.Helper()
 	for _, p := range l.producers {
 		if err := p.failure(); err != nil {
 			l.t.Fatalf("producer of %s-%d: %v", p.topic, p.partition, err)

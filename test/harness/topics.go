@@ -46,7 +46,7 @@ func TryCreateTopic(addr, name string, partitions int, config ...string) error {
 
 // waitLed waits until produce requests would find a leader: Kafka answers 3 or 6 for some milliseconds after a creation.
 func waitLed(addr, name string, partitions int) error {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		led := 0
 		for p := range partitions {
 			if _, code, err := EndOffset(addr, name, int32(p), -1); err != nil {
@@ -59,7 +59,7 @@ func waitLed(addr, name string, partitions int) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("topic %s: %d of %d partitions led after 10 s", name, led, partitions)
+			return fmt.Errorf("topic %s: %d of %d partitions led after 30 s", name, led, partitions)
 		}
 	}
 }
