@@ -11,7 +11,7 @@ import (
 // failing makes syncs fail and writes find no space, as the test says.
 type failing struct {
 	vfs.FS
-	fail, full atomic.Bool
+	fail, full, fullAtomic atomic.Bool
 }
 
 func (f *failing) CreateTrunc(name string) (vfs.File, error) { return f.wrap(f.FS.CreateTrunc(name)) }
@@ -25,7 +25,7 @@ func (f *failing) wrap(file vfs.File, err error) (vfs.File, error) {
 }
 
 func (f *failing) WriteFileAtomic(name string, data []byte) error {
-	if f.full.Load() {
+	if f.full.Load() || f.fullAtomic.Load() {
 		return syscall.ENOSPC
 	}
 	return f.FS.WriteFileAtomic(name, data)

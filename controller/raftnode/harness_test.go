@@ -2,6 +2,7 @@ package raftnode
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -114,4 +115,12 @@ func newID() controller.UUID {
 
 func createTopic(name string, partitions int32) *controller.CreateTopics {
 	return controller.NewCreateTopics([]controller.NewTopic{{Name: name, Partitions: partitions, ReplicationFactor: 1}}, controller.Defaults{}, newID, nil)
+}
+
+func createMany(prefix string, n int) *controller.CreateTopics {
+	topics := make([]controller.NewTopic, n)
+	for i := range topics {
+		topics[i] = controller.NewTopic{Name: fmt.Sprintf("%s-%d", prefix, i), Partitions: 1, ReplicationFactor: 1}
+	}
+	return controller.NewCreateTopics(topics, controller.Defaults{}, newID, nil)
 }

@@ -70,6 +70,9 @@ func (n *Node) found() (*loaded, error) {
 	// Index 1 is a snapshot that exists from the start, so that a node that joins later cannot mistake an empty
 	// log for the beginning.
 	snap := &snapshot{index: 1, term: 1, conf: &pb.ConfState{Voters: []uint64{id}}}
+	if n.opts.Join {
+		snap = &snapshot{conf: &pb.ConfState{}}
+	}
 	b := controller.NewBuilder(controller.NewImage(n.opts.Found))
 	b.SetIndex(snap.index)
 	im, _ := b.Done()

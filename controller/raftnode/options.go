@@ -28,6 +28,10 @@ type Options struct {
 	// empty or equal, else Open fails.
 	Found controller.Founding
 
+	// Join founds nothing: a new directory waits, without a vote, until a leader of the cluster adds this node and
+	// sends a snapshot. Found.ClusterID says which cluster.
+	Join bool
+
 	// MustExist refuses to found: the broker sets it if it finds data that a cluster must know of already (log
 	// directories with partitions), so that a lost metadata directory is never replaced by an empty image.
 	MustExist bool
@@ -36,7 +40,7 @@ type Options struct {
 	// show what the disk lacks.
 	Direct bool
 
-	// SnapshotBytes is how much may be written to the log, at least, before a snapshot is taken. Default 4 MiB. It
+	// SnapshotBytes is how much may be written to the log, at least, before a snapshot is taken. Default 1 MiB. It
 	// grows with the image, to twice the size of the last snapshot.
 	SnapshotBytes int64
 
@@ -55,7 +59,7 @@ type Options struct {
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
 	if o.SnapshotBytes == 0 {
-		o.SnapshotBytes = 4 << 20
+		o.SnapshotBytes = 1 << 20
 	}
 	if o.PendingMax == 0 {
 		o.PendingMax = 16384

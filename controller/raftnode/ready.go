@@ -120,7 +120,8 @@ func (n *Node) install(r *Ready) error {
 	if err := n.store.ApplySnapshot(r.snap.meta()); err != nil {
 		return err
 	}
-	n.image, n.store.image, n.conf = im, im, proto.Clone(r.snap.conf).(*pb.ConfState)
+	n.image, n.conf = im, proto.Clone(r.snap.conf).(*pb.ConfState)
+	n.store.image, n.store.conf = n.image, n.conf
 	n.cost, n.snapBytes = 0, int64(len(r.snap.image))
 	return nil
 }
@@ -136,7 +137,8 @@ func (n *Node) apply(entries []*pb.Entry, out *Outcome) error {
 		}
 	}
 	n.image, out.Changes = b.Done()
-	n.cost += 64 * int64(len(out.Changes))
+	n.store.image, n.store.conf = n.image, n.conf
+	n.cost += changeCost * int64(len(out.Changes))
 	return nil
 }
 
@@ -170,6 +172,9 @@ func (n *Node) applyEntry(b *controller.Builder, e *pb.Entry, out *Outcome) erro
 	return nil
 }
 
+// changeCost is what one change costs at replay, in the time that so many bytes of commands take.
+const changeCost = 256
+
 // SnapshotDue tells whether enough was written since the last snapshot.
 func (n *Node) SnapshotDue() bool {
 	return !n.inFlight && n.cost > max(n.opts.SnapshotBytes, 2*n.snapBytes)
@@ -200,7 +205,6 @@ func (n *Node) Snapshot() error {
 	if _, err := n.store.CreateSnapshot(index, snap.conf, nil); err != nil {
 		return err
 	}
-	n.store.image = n.image
 	return n.store.Compact(index)
 }
 

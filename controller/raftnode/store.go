@@ -8,16 +8,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// store is what raft reads its log from: entries since the last snapshot in memory, and that snapshot as the
-// image it was taken from (images share what did not change, so keeping it costs little). Owned by the node's
-// owner.
+// store is what raft reads its log from: the entries since the last snapshot, in memory. The snapshot that it gives
+// raft for another node is of the newest applied state, so that it names a node that was only just added. Owned by
+// the node's owner.
 type store struct {
 	*raft.MemoryStorage
-	image *controller.Image // at the snapshot's index
+	image *controller.Image
+	conf  *pb.ConfState // at image's index
 }
 
 func newStore(l *loaded, image *controller.Image) (*store, error) {
-	s := &store{MemoryStorage: raft.NewMemoryStorage(), image: image}
+	s := &store{MemoryStorage: raft.NewMemoryStorage(), image: image, conf: l.snap.conf}
 	if err := s.ApplySnapshot(l.snap.meta()); err != nil {
 		return nil, err
 	}
@@ -36,10 +37,12 @@ func (s *snapshot) meta() *pb.Snapshot {
 
 // Snapshot implements raft.Storage: it is called when a follower needs one.
 func (s *store) Snapshot() (*pb.Snapshot, error) {
-	snap, err := s.MemoryStorage.Snapshot()
+	index := s.image.Index()
+	term, err := s.Term(index)
 	if err != nil {
 		return nil, err
 	}
+	snap := (&snapshot{index: index, term: term, conf: s.conf}).meta()
 	snap.Data = controller.AppendImage(nil, s.image)
 	return snap, nil
 }
