@@ -61,8 +61,9 @@ func pairOps(pairs []Pair) []Op {
 	return ops
 }
 
-// checkShape refuses what no kind of resource takes.
-func checkShape(ops []Op) *AlterError {
+// CheckShape refuses what no kind of resource takes; the Alter functions call it
+// themselves. Kafka looks at this before it looks at the resource.
+func CheckShape(ops []Op) *AlterError {
 	seen := make(map[string]bool, len(ops))
 	for _, op := range ops {
 		if op.Kind != OpDelete && op.Value == nil {

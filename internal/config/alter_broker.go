@@ -39,7 +39,7 @@ var (
 )
 
 func (l *Layers) alterBroker(current Set, ops []Op, perBroker bool) (Set, *AlterError) {
-	if err := checkShape(ops); err != nil {
+	if err := CheckShape(ops); err != nil {
 		return nil, err
 	}
 	for _, op := range ops {

@@ -9,7 +9,7 @@ import (
 // AlterGroup applies the operations of IncrementalAlterConfigs to the
 // overrides of a group. Groups have no keys that can be appended to.
 func (l *Layers) AlterGroup(current Set, ops []Op) (Set, *AlterError) {
-	if err := checkShape(ops); err != nil {
+	if err := CheckShape(ops); err != nil {
 		return nil, err
 	}
 	next, err := change(current, ops, noLists)
@@ -88,7 +88,7 @@ func (l *Layers) checkGroupLimits(set Set) error {
 // AlterClientMetrics applies the operations of IncrementalAlterConfigs to a
 // client metrics subscription.
 func AlterClientMetrics(current Set, ops []Op) (Set, *AlterError) {
-	if err := checkShape(ops); err != nil {
+	if err := CheckShape(ops); err != nil {
 		return nil, err
 	}
 	next, err := change(current, ops, noLists)
@@ -125,7 +125,7 @@ const RootLogger = "root"
 // CheckLoggers checks the operations of IncrementalAlterConfigs on the loggers
 // of a broker; known tells which loggers there are.
 func CheckLoggers(ops []Op, known func(string) bool) *AlterError {
-	if err := checkShape(ops); err != nil {
+	if err := CheckShape(ops); err != nil {
 		return err
 	}
 	for _, op := range ops {

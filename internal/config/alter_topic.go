@@ -8,7 +8,7 @@ import (
 // AlterTopic applies the operations of IncrementalAlterConfigs to the
 // overrides of a topic and returns the new overrides.
 func (l *Layers) AlterTopic(current Set, ops []Op) (Set, *AlterError) {
-	if err := checkShape(ops); err != nil {
+	if err := CheckShape(ops); err != nil {
 		return nil, err
 	}
 	// A list that is not set for the topic starts from the property file or

@@ -34,7 +34,7 @@ func WriteMarkdown(w io.Writer) error {
 
 const markdownHead = `# Configuration
 
-This page is generated from the table of keys in ` + "`internal/config`" + `; edit the table, then run ` + "`go run ./internal/config/gendoc`" + `.
+This page is generated from the table of keys in ` + "`internal/config`" + `; edit the table, then run ` + "`go test ./internal/config -run Docs -update`" + `.
 
 ` + "`millrace serve [server.properties] [--override key=value]`" + ` reads a Java property file as Kafka does: comments with # or !, keys that end at =, : or
 white space, a backslash at the end of a line to go on, \t \n \r \f and \uXXXX. Without a file a complete single node comes up on localhost:9092 with its data in ./data.

@@ -24,9 +24,9 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line,
 
 // ParseProperties reads a Java property file: comments with # or !, keys that
 // end at =, : or white space, lines that go on behind a backslash, the escapes
-// \t \n \r \f \uXXXX and a backslash before any other character for that
-// character. Bytes that are not UTF-8 are read as Latin-1. All entries are
-// returned in their order, repeated keys as well.
+// \t \n \r \f, \u with four hexadecimal digits, and a backslash before any
+// other character for that character. Bytes that are not UTF-8 are read as
+// Latin-1. All entries are returned in their order, repeated keys as well.
 func ParseProperties(data []byte) ([]Property, error) {
 	text := string(data)
 	if !utf8.Valid(data) {
