@@ -1,0 +1,200 @@
+package segment
+
+import (
+	"path/filepath"
+
+	"millrace/vfs"
+)
+
+// checkpointWork is what a JobCheckpoint needs. Owned by the job while it runs.
+type checkpointWork struct {
+	fs       vfs.FS
+	dir      string
+	marks    []syncMark
+	active   *Segment
+	from     [2]int // entries of the index files that are on disk already
+	sum      sum
+	withSnap bool
+	entries  []ProducerEntry
+	epochs   *Epochs // nil: the file has them already
+}
+
+// Checkpoint queues a JobCheckpoint: datasync, indexes, snapshot (producers nil: none is written because no producer
+// changed since the last), epochs, checksum side file. producers is the state at WrittenEnd now. When it is done
+// SyncedEnd and RecoveryPoint are at least the present WrittenEnd; the caller then writes the recovery-point file. False
+// when one is queued or out, or the log cannot take one now.
+func (l *Log) Checkpoint(producers []ProducerEntry) bool {
+	if l.checkpoint || l.closed || l.busy || l.syncErr != nil {
+		return false
+	}
+	l.checkpoint = true
+	w := l.newCheckpoint(producers)
+	l.queue(JobCheckpoint, LaneNames, w.run, func(j *Job) {
+		l.checkpoint = false
+		l.flushedIdx, l.flushedTimes = w.flushed(l, j.Err)
+		if j.Err == nil {
+			l.checkpointed(w)
+		}
+	})
+	return true
+}
+
+func (l *Log) newCheckpoint(producers []ProducerEntry) *checkpointWork {
+	if producers != nil {
+		l.snapAt = l.pub.end
+	}
+	w := &checkpointWork{
+		fs: l.sh.fs, dir: l.sh.dir, active: l.active, from: [2]int{l.flushedIdx, l.flushedTimes},
+		sum: l.active.sumOf(&l.pub, l.snapAt), withSnap: producers != nil, entries: producers,
+	}
+	for _, s := range l.unsealed {
+		pos, end := s.bounds()
+		w.marks = append(w.marks, syncMark{s, pos, end})
+	}
+	if e := l.epochs.Load(); e != l.epochsSaved {
+		w.epochs = e
+	}
+	return w
+}
+
+// run writes in the order in which recovery trusts: the log, its indexes, the producers, the epochs, and last what says
+// that recovery may start here.
+func (w *checkpointWork) run() error {
+	for _, m := range w.marks {
+		if err := m.seg.file.Datasync(); err != nil {
+			return err
+		}
+	}
+	if err := w.flushIndexes(); err != nil {
+		return err
+	}
+	if w.withSnap {
+		if err := writeSnapshot(w.fs, w.dir, w.entries, w.sum.End); err != nil {
+			return err
+		}
+	}
+	if w.epochs != nil {
+		if err := writeDurable(w.fs, filepath.Join(w.dir, LeaderEpochFile), formatEpochs(w.epochs.entries)); err != nil {
+			return err
+		}
+	}
+	if err := writeDurable(w.fs, w.active.path(suffixSum), w.sum.encode()); err != nil {
+		return err
+	}
+	return w.fs.SyncDir(w.dir)
+}
+
+// flushIndexes appends the new entries to the active segment's index files.
+func (w *checkpointWork) flushIndexes() error {
+	sn := w.active.index.Load().snap()
+	idx := sn.encodeIndex(0, int(w.sum.IndexEntries))
+	tix := sn.encodeTimes(0, int(w.sum.TimeEntries))
+	w.sum.setDigests(idx, tix)
+	if err := extendFile(w.fs, w.active.path(suffixIndex), idx, w.from[0]*indexEntrySize); err != nil {
+		return err
+	}
+	return extendFile(w.fs, w.active.path(suffixTimeIndex), tix, w.from[1]*timeEntrySize)
+}
+
+// extendFile makes the file's bytes equal to data, of which the first from are there already.
+func extendFile(fsys vfs.FS, name string, data []byte, from int) error {
+	if from == 0 {
+		return writeDurable(fsys, name, data)
+	}
+	if from == len(data) {
+		return nil
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	if _, err = f.WriteAt(data[from:], int64(from)); err == nil {
+		err = f.Truncate(int64(len(data)))
+	}
+	if err == nil {
+		err = f.Datasync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// flushed is what the active segment's index files now hold.
+func (w *checkpointWork) flushed(l *Log, err error) (int, int) {
+	if w.active != l.active {
+		return l.flushedIdx, l.flushedTimes
+	}
+	if err != nil {
+		return 0, 0 // written anew next time
+	}
+	return int(w.sum.IndexEntries), int(w.sum.TimeEntries)
+}
+
+// checkpointed takes a finished checkpoint into account.
+func (l *Log) checkpointed(w *checkpointWork) {
+	for _, m := range w.marks {
+		m.seg.synced(m.pos, m.end)
+	}
+	l.raiseSynced()
+	if w.epochs != nil {
+		l.epochsSaved = w.epochs
+	}
+	if w.withSnap {
+		l.addSnapshot(w.sum.End)
+	}
+	l.recovery = max(l.recovery, min(w.sum.End, l.synced))
+	for _, m := range w.marks {
+		m.seg.own.checkPos = m.pos
+	}
+}
+
+// Close syncs and writes everything so that the next start need not scan, and closes the files once their readers are
+// gone. Nothing may be staged or in flight and no job out; queued ones are run here. producers is the state at
+// WrittenEnd, nil if no producer changed since the last snapshot. It blocks: call it off the loop, the loop not using the
+// log. After an error the log is closed all the same, and the stop is not clean.
+func (l *Log) Close(producers []ProducerEntry) error {
+	if l.closed {
+		return ErrClosed
+	}
+	err := l.closeClean(producers)
+	l.Abandon()
+	return err
+}
+
+func (l *Log) closeClean(producers []ProducerEntry) error {
+	if w := l.retrySeal; w != nil {
+		l.retrySeal = nil
+		l.queueSeal(w)
+	}
+	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
+		j.Run()
+		l.JobDone(j)
+		if j.Err != nil && j.Kind != JobSuccessor {
+			return j.Err
+		}
+	}
+	if l.syncErr != nil {
+		return l.syncErr
+	}
+	if l.busy || l.retrySeal != nil {
+		return ErrClosed
+	}
+	l.pub.finishTimes(l.active.base, l.active.index.Load())
+	l.st = l.pub
+	w := l.newCheckpoint(producers)
+	if err := w.run(); err != nil {
+		return err
+	}
+	l.checkpointed(w)
+	if l.successor != nil {
+		if err := removeIfThere(l.sh.fs, l.succName); err != nil {
+			return err
+		}
+	}
+	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
+		j.Run()
+		l.JobDone(j)
+	}
+	return nil
+}

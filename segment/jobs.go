@@ -1,0 +1,173 @@
+package segment
+
+import (
+	"errors"
+	"io/fs"
+
+	"millrace/vfs"
+)
+
+// jobQueue is one lane: jobs in order, one out at a time. Owned by the log.
+type jobQueue struct {
+	head, tail *Job
+	out        *Job
+}
+
+func (q *jobQueue) push(j *Job) {
+	if q.tail == nil {
+		q.head = j
+	} else {
+		q.tail.next = j
+	}
+	q.tail = j
+}
+
+func (q *jobQueue) take() *Job {
+	j := q.head
+	if j == nil || q.out != nil {
+		return nil
+	}
+	q.head, j.next = j.next, nil
+	if q.head == nil {
+		q.tail = nil
+	}
+	q.out = j
+	return j
+}
+
+func (l *Log) queue(kind JobKind, lane Lane, run func() error, done func(*Job)) {
+	l.jobs[lane].push(&Job{Kind: kind, Lane: lane, run: run, done: done})
+}
+
+// TakeJob hands out the next job that may run now; nil when there is none. Call it until nil after every Stage,
+// WriteDone, Roll, JobDone, Tick or other change.
+func (l *Log) TakeJob() *Job {
+	if l.closed {
+		return nil
+	}
+	if l.reaped || l.sh.dead.Load() != nil {
+		l.reap()
+	}
+	for i := range l.jobs {
+		if j := l.jobs[i].take(); j != nil {
+			return j
+		}
+	}
+	return nil
+}
+
+// JobDone ends a job.
+func (l *Log) JobDone(j *Job) {
+	q := &l.jobs[j.Lane]
+	if q.out == j {
+		q.out = nil
+	}
+	if j.done != nil && !l.closed {
+		j.done(j)
+	}
+}
+
+// JobsOut is the number of jobs handed out and not yet done.
+func (l *Log) JobsOut() int {
+	n := 0
+	for i := range l.jobs {
+		if l.jobs[i].out != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// reap queues the closing and removal of segments that no reader holds and whose time has come.
+func (l *Log) reap() {
+	l.reaped = false
+	for s := l.sh.dead.Swap(nil); s != nil; s = s.nextDead {
+		s.own.closing = true
+	}
+	var due []*Segment
+	kept := l.removing[:0]
+	for _, s := range l.removing {
+		if s.own.closing && l.nowMs >= s.own.deleteAt {
+			due = append(due, s)
+		} else {
+			kept = append(kept, s)
+		}
+	}
+	clear(l.removing[len(kept):])
+	l.removing = kept
+	if len(due) == 0 {
+		return
+	}
+	fsys := l.sh.fs
+	l.queue(JobRemove, LaneRemove, func() error {
+		var first error
+		for _, s := range due {
+			if err := s.file.drop(); err != nil && first == nil {
+				first = err
+			}
+			if s.own.keepNames {
+				continue
+			}
+			if err := removeDeleted(fsys, s); err != nil && first == nil {
+				first = err
+			}
+		}
+		return first
+	}, nil)
+}
+
+// removeDeleted removes the .deleted files of a segment.
+func removeDeleted(fsys vfs.FS, s *Segment) error {
+	for _, suffix := range segmentSuffixes {
+		if err := removeIfThere(fsys, s.path(suffix)+suffixDeleted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renameDeleted takes a segment's names away: the log first, so that what stays behind after a crash is without meaning.
+func renameDeleted(fsys vfs.FS, s *Segment) error {
+	for _, suffix := range segmentSuffixes {
+		name := s.path(suffix)
+		if suffix == suffixLog && s.own.tmpName != "" {
+			name = s.own.tmpName
+		}
+		err := fsys.Rename(name, s.path(suffix)+suffixDeleted)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func removeIfThere(fsys vfs.FS, name string) error {
+	if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// deleteSegments queues the renaming of segments that have left the view.
+func (l *Log) deleteSegments(gone []*Segment) {
+	for _, s := range gone {
+		s.own.deleteAt = maxMs
+	}
+	l.removing = append(l.removing, gone...)
+	fsys, dir := l.sh.fs, l.sh.dir
+	l.queue(JobDelete, LaneNames, func() error {
+		for _, s := range gone {
+			if err := renameDeleted(fsys, s); err != nil {
+				return err
+			}
+		}
+		return fsys.SyncDir(dir)
+	}, func(j *Job) {
+		for _, s := range gone {
+			s.own.deleteAt = l.nowMs + l.opts.FileDeleteDelayMs
+		}
+		l.reaped = true
+	})
+}
+
+const maxMs = 1<<63 - 1
