@@ -27,6 +27,9 @@ func (p *Partition) applyConfig() {
 		return
 	}
 	p.log.SetOptions(o)
+	if p.unsyncedCounted > 0 {
+		p.shard.armSync(p.unsyncedSince + p.ageMaxNs())
+	}
 	p.shard.touch(p)
 }
 

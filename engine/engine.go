@@ -25,6 +25,8 @@ type Engine struct {
 	meta   string // cluster id
 	boot   string
 
+	producerExpiryMs atomic.Int64
+
 	closing    atomic.Bool
 	background sync.WaitGroup // goroutines that Close waits for
 	stop       chan struct{}  // closed when Close begins: removers give up their delay
@@ -82,6 +84,9 @@ func (e *Engine) list() []*Partition {
 	}
 	return out
 }
+
+// SetProducerExpiry changes Options.ProducerExpiryMs while the engine runs. Any goroutine.
+func (e *Engine) SetProducerExpiry(ms int64) { e.producerExpiryMs.Store(ms) }
 
 // Create makes a partition: directory, partition.metadata and first segment are durable when done is told, on the
 // owner loop if there is a partition, else on an ordinary goroutine. If it exists with the same topic id it is handed

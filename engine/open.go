@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 
 	"millrace/internal/metric"
@@ -34,6 +35,7 @@ func Open(o Options) (*Engine, error) {
 		perDir: map[*logDir]int{},
 		perShd: map[*Shard]int{},
 	}
+	e.SetProducerExpiry(o.ProducerExpiryMs)
 	if err := e.openDirs(); err != nil {
 		e.unlock()
 		return nil, err
@@ -123,7 +125,7 @@ func (e *Engine) openDirs() error {
 // open makes and locks the directory and reads its identity.
 func (d *logDir) open() error {
 	fsys := d.eng.fs
-	if err := fsys.MkdirAll(d.path); err != nil {
+	if err := makeDurable(fsys, filepath.Clean(d.path)); err != nil {
 		return err
 	}
 	lock, err := fsys.Lock(d.join(segment.LockFile))
@@ -142,6 +144,23 @@ func (d *logDir) open() error {
 		return fmt.Errorf("%w: meta.properties says node.id=%d, not %d", ErrIdentity, d.meta.NodeID, d.eng.opts.NodeID)
 	}
 	return err
+}
+
+// makeDurable makes a directory and its parents, and sees to it that a power cut does not take them back.
+func makeDurable(fsys vfs.FS, path string) error {
+	if _, err := fsys.Stat(path); err == nil {
+		return nil
+	}
+	parent := filepath.Dir(path)
+	if parent != path {
+		if err := makeDurable(fsys, parent); err != nil {
+			return err
+		}
+	}
+	if err := fsys.Mkdir(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return fsys.SyncDir(parent)
 }
 
 // identify settles the cluster id and writes the meta.properties that are missing.

@@ -162,15 +162,17 @@ func (s *Shard) slowSync(p *Partition, tookNs int64) {
 
 // noteUnsynced keeps the sums of unsynced bytes and the list that the background sync walks.
 func (p *Partition) noteUnsynced() {
-	n := p.log.UnsyncedBytes()
-	total := p.dir.unsynced.Add(n - p.unsyncedCounted)
+	n, before := p.log.UnsyncedBytes(), p.unsyncedCounted
+	total := p.dir.unsynced.Add(n - before)
 	p.unsyncedCounted = n
 	p.noteUnrecovered()
 	s := p.shard
-	if n > 0 && !p.listed {
-		p.listed = true
+	if n > 0 && before == 0 {
 		p.unsyncedSince = s.loop.NowNs()
-		s.unsynced = append(s.unsynced, p)
+		if !p.listed {
+			p.listed = true
+			s.unsynced = append(s.unsynced, p)
+		}
 		s.armSync(p.unsyncedSince + p.ageMaxNs())
 	}
 	if total > s.eng.opts.UnsyncedBytesMax && s.syncing == 0 && n > 0 {

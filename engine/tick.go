@@ -33,7 +33,7 @@ func (t tickTimer) TimerFired(_ *netpoll.Timer, nowNs int64) {
 			p.retain()
 		}
 		if retain {
-			p.producers.expire(wallMs, s.eng.opts.ProducerExpiryMs)
+			p.producers.expire(wallMs, s.eng.producerExpiryMs.Load())
 		}
 		s.touch(p)
 	}
