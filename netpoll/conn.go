@@ -61,7 +61,7 @@ type Conn struct {
 	// What is going on.
 	recving, writing, chilled            bool // operations in flight
 	paused, waiting, eof, ending, closed bool
-	busy, dirty, resuming, dead          bool
+	busy, dirty, resuming, dead, opened  bool
 	closeErr                             error
 
 	active             int64 // when bytes last moved
@@ -135,7 +135,7 @@ func (c *Conn) endIfDone() {
 	if c.closed || c.outHead != nil {
 		return
 	}
-	if c.ending || (c.eof && !c.busy && c.stash == nil && c.need == 0) {
+	if c.ending || (c.eof && !c.busy && c.stash == nil && c.need == 0 && !c.whole()) {
 		c.Close(nil)
 	}
 }

@@ -57,9 +57,13 @@ func (s *connSet) add(c *Conn) {
 	s.socks++
 	s.loop.st.conns.Set(int64(s.n))
 	s.link(c)
-	s.armSweep()
+	s.watch(c)
 	err := s.loop.drv.Attach(&c.sock)
+	if err == nil && s.loop.stopped.Load() {
+		err = ErrShutdown
+	}
 	if err == nil {
+		c.opened = true
 		err = c.h.Opened(c)
 	}
 	if err != nil {
@@ -117,7 +121,9 @@ func (s *connSet) reap() {
 		c.giveUp(ErrClosed)
 		s.n--
 		s.loop.st.conns.Set(int64(s.n))
-		c.h.Closed(c, c.closeErr)
+		if c.opened {
+			c.h.Closed(c, c.closeErr)
+		}
 		s.loop.drv.Detach(&c.sock)
 	}
 }
@@ -209,7 +215,7 @@ func (q *memoryQueue) get(c *Conn, n int) *bufpool.Buf {
 		q.tail.nextMem = c
 	}
 	q.tail = c
-	q.set.armSweep()
+	q.set.sweepBy(q.set.loop.nowNs + sweepMinNs)
 	return nil
 }
 

@@ -22,7 +22,7 @@ type Limits struct {
 	// Kafka. 0: no bound.
 	MaxConns int
 	// MaxPerIP bounds connections per remote address (max.connections.per.ip); what is above is closed at once, as
-	// in Kafka. 0: no bound.
+	// in Kafka. 0: no bound; negative: none at all but for what PerIP allows.
 	MaxPerIP int
 	// PerIP overrides MaxPerIP (max.connections.per.ip.overrides).
 	PerIP map[netip.Addr]int
@@ -145,13 +145,13 @@ func (g *Group) CloseConns(pred func(*Conn) bool, err error) {
 	}
 }
 
-// admit counts a new connection. full: no room at all, to be asked again; refused: its address has too many.
+// admit counts a new connection, unless its address has too many.
 func (g *Group) admit(ip netip.Addr) (refused bool) {
 	l := g.limits.Load()
 	bound := l.MaxPerIP
 	if n, ok := l.PerIP[ip]; ok {
 		bound = n
-	} else if bound <= 0 {
+	} else if bound == 0 {
 		bound = math.MaxInt
 	}
 	g.mu.Lock()

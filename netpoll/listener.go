@@ -27,6 +27,10 @@ func (ln *listener) start() {
 	if ln.closed {
 		return
 	}
+	if ln.loop.stopped.Load() {
+		ln.close()
+		return
+	}
 	if err := ln.loop.drv.Attach(&ln.sock); err != nil {
 		ln.grp.log.Error("cannot accept connections", "err", err)
 		_ = unix.Close(ln.sock.Fd)

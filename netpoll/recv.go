@@ -15,9 +15,9 @@ const (
 	// the next one goes straight into its own buffer.
 	bigFrame  = 64 << 10
 	headChunk = 512
-	// proof is how much of a big frame must have come before a connection that has not sent one yet is given a
+	// proof is how much of a larger frame must have come before a connection that has not sent one yet is given a
 	// buffer of the frame's size. An announcement costs a peer nothing.
-	proof = 16 << 10
+	proof = 4 << 10
 )
 
 // connEvents is what a driver sees of a connection.
@@ -46,7 +46,7 @@ func (c *Conn) mayRead() bool {
 
 // armRead asks for the next bytes if they are wanted.
 func (c *Conn) armRead() {
-	if c.recving || c.eof || !c.mayRead() || c.stash != nil {
+	if c.recving || c.eof || !c.mayRead() || c.stash != nil || c.whole() {
 		return
 	}
 	c.recving = true
@@ -64,7 +64,7 @@ func (c *Conn) armRead() {
 // received takes the end of a receive.
 func (c *Conn) received(b []byte, err error) {
 	c.recving = false
-	if c.closed {
+	if c.closed || c.ending {
 		return
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Conn) received(b []byte, err error) {
 
 // recvBody receives into the frame's buffer at once, as long as there is something: cheaper than to ask and wait.
 func (c *Conn) recvBody() {
-	for c.buf != nil && !c.closed && c.need == 0 {
+	for c.buf != nil && !c.closed && c.need == 0 && !c.whole() {
 		n, err := c.loop.drv.Recv(&c.sock, c.buf.B[c.have:])
 		switch {
 		case err == syscall.EAGAIN:
@@ -121,8 +121,10 @@ func (c *Conn) filled() {
 	if c.have < len(c.buf.B) {
 		return
 	}
-	if c.have == c.frameLen {
-		c.deliver()
+	if c.whole() {
+		if !c.paused && !c.ending {
+			c.deliver()
+		} // else resume does it
 		return
 	}
 	// The beginning has proved that the frame is coming: now its own buffer.
@@ -130,6 +132,9 @@ func (c *Conn) filled() {
 		c.grow(b)
 	}
 }
+
+// whole tells whether a whole frame is there that was not delivered.
+func (c *Conn) whole() bool { return c.buf != nil && c.have == c.frameLen }
 
 // grow moves the beginning of a frame into its own buffer.
 func (c *Conn) grow(b *bufpool.Buf) {
@@ -150,7 +155,7 @@ func (c *Conn) dropPartial() {
 func (c *Conn) deliver() {
 	b := c.buf
 	c.lastBig = len(b.B) >= bigFrame
-	c.trusted = c.trusted || c.lastBig
+	c.trusted = c.trusted || len(b.B) > proof
 	c.buf, c.have, c.frameLen = nil, 0, 0
 	c.first = true
 	c.loop.st.frames.Inc()
@@ -161,7 +166,7 @@ func (c *Conn) deliver() {
 func (c *Conn) feed(b []byte) []byte {
 	for len(b) > 0 && !c.closed {
 		if c.buf != nil {
-			if c.need > 0 {
+			if c.need > 0 || c.whole() {
 				return b
 			}
 			n := copy(c.buf.B[c.have:], b)
@@ -214,7 +219,7 @@ func (c *Conn) begin(n int) {
 	if n > bigFrame {
 		c.loop.conns.armTrim()
 	}
-	if n > bigFrame && !c.trusted {
+	if n > proof && !c.trusted {
 		c.start(c.loop.pool.GetForce(proof))
 		return
 	}
@@ -271,8 +276,11 @@ func (c *Conn) resumeLater() {
 
 // resume goes on with reading: first what waits, then the socket.
 func (c *Conn) resume() {
-	if c.closed {
+	if c.closed || c.paused {
 		return
+	}
+	if c.need == 0 && c.whole() {
+		c.filled()
 	}
 	if c.stash != nil {
 		s := c.stash
@@ -297,7 +305,7 @@ func (c *Conn) gotEOF() {
 }
 
 func (c *Conn) afterEOF() {
-	if c.stash != nil || c.need > 0 {
+	if c.stash != nil || c.need > 0 || c.whole() {
 		return // frames are still waiting here
 	}
 	if c.buf != nil || c.headLen > 0 {

@@ -9,24 +9,31 @@ const (
 	slowFrameRate = 16 << 10
 )
 
-// armSweep sets the timer that looks for idle connections, for the moment when the first one can be due. Without connections
-// it is not set.
-func (s *connSet) armSweep() {
-	if s.sweep.Set() {
-		if s.memory.head == nil || s.sweep.When <= s.loop.nowNs+2*sweepMinNs {
-			return
-		}
+// sweepBy has the connections looked at no later than when, or than sweepMinNs from now.
+func (s *connSet) sweepBy(when int64) {
+	when = max(when, s.loop.nowNs+sweepMinNs)
+	if !s.sweep.Set() || s.sweep.When > when {
+		s.loop.SetTimer(&s.sweep, when)
 	}
-	when := s.nextSweep()
-	if when > 0 {
-		s.loop.SetTimer(&s.sweep, max(when, s.loop.nowNs+sweepMinNs))
+}
+
+// watch has a new connection looked at when it can be due. Without connections no timer is set.
+func (s *connSet) watch(c *Conn) {
+	idle, pre := c.timeouts()
+	if pre > 0 {
+		s.sweepBy(c.born + pre)
+	}
+	if idle > 0 {
+		s.sweepBy(c.active + idle)
 	}
 }
 
 // resweep looks afresh after the limits changed.
 func (s *connSet) resweep() {
 	s.loop.StopTimer(&s.sweep)
-	s.armSweep()
+	if when := s.nextSweep(); when > 0 {
+		s.sweepBy(when)
+	}
 }
 
 // nextSweep is when the next connection can be due, 0 for never.
@@ -85,7 +92,7 @@ func (s *connSet) TimerFired(*Timer, int64) {
 		}
 		c = next
 	}
-	s.armSweep()
+	s.resweep()
 }
 
 // trimNs is how long memory must lie idle before it is given back to the system.

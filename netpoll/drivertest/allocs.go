@@ -2,7 +2,10 @@ package drivertest
 
 import (
 	"io"
+	"runtime"
+	"sync"
 	"testing"
+	"time"
 
 	"millrace/internal/bufpool"
 	"millrace/netpoll"
@@ -58,4 +61,38 @@ func pingPongAllocates(t *testing.T, f netpoll.DriverFactory) {
 			t.Errorf("other bytes came back")
 		}
 	}
+}
+
+// collectorGoesOn: busy loops, spinning included, do not hold up the garbage collector.
+func collectorGoesOn(t *testing.T, f netpoll.DriverFactory) {
+	old := runtime.GOMAXPROCS(4) // loops + 2
+	defer runtime.GOMAXPROCS(old)
+	r := newRig(t, f, &handler{}, rigOptions{loops: 2})
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 4 {
+		k := dial(t, r.addr)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					k.send(frameOf(byte(i), 50))
+					k.expect(frameOf(byte(i), 50))
+				}
+			}
+		}()
+	}
+	start := time.Now()
+	for range 20 {
+		runtime.GC()
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("20 collections took %v", d)
+	}
+	close(stop)
+	wg.Wait()
 }

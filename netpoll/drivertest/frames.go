@@ -129,3 +129,28 @@ func headerBytewise(t *testing.T, f netpoll.DriverFactory) {
 		k.expect(b)
 	}
 }
+
+// pauseInsideFrame pauses while the rest of a frame is on its way: it is not delivered before the connection is resumed.
+func pauseInsideFrame(t *testing.T, f netpoll.DriverFactory) {
+	var conn *netpoll.Conn
+	h := &handler{opened: func(c *netpoll.Conn) { conn = c }}
+	r := newRig(t, f, h, rigOptions{})
+	l := r.loops[0]
+	for i, n := range []int{100, 3000, 100 << 10, 100 << 10, 10} {
+		k := dial(t, r.addr)
+		b := frameOf(byte(i), n)
+		k.send(b[:len(b)/2])
+		time.Sleep(5 * time.Millisecond)
+		onLoop(l, func() { conn.PauseRead() })
+		k.send(b[len(b)/2:])
+		if i%2 == 0 {
+			_ = k.CloseWrite()
+		}
+		time.Sleep(10 * time.Millisecond)
+		if got := h.frames.Load(); got != int64(i) {
+			t.Fatalf("%d frames were delivered while paused", got-int64(i))
+		}
+		onLoop(l, func() { conn.ResumeRead() })
+		k.expect(b)
+	}
+}

@@ -212,3 +212,24 @@ func outOfDescriptors(t *testing.T, f netpoll.DriverFactory) {
 	}
 	eventually(t, "all connections are accepted", func() bool { return h.opens.Load() == 3 })
 }
+
+// lateConnectionIsWatched: a connection that comes while all others are far from due is closed in time.
+func lateConnectionIsWatched(t *testing.T, f netpoll.DriverFactory) {
+	h := &handler{}
+	r := newRig(t, f, h, rigOptions{limits: netpoll.Limits{IdleTimeout: time.Hour, PreRequestTimeout: 1100 * time.Millisecond}})
+	k := dial(t, r.addr)
+	k.send(frameOf(1, 5))
+	k.expect(frameOf(1, 5))
+	time.Sleep(1500 * time.Millisecond)
+	start := time.Now()
+	late := dial(t, r.addr)
+	late.atEnd()
+	if d := time.Since(start); d > 4*time.Second {
+		t.Errorf("closed after %v", d)
+	}
+	// A limit that is lowered applies to those who are there.
+	l := r.group.Limits()
+	l.IdleTimeout = time.Second
+	r.group.SetLimits(l)
+	k.atEnd()
+}

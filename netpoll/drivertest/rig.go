@@ -17,57 +17,77 @@ import (
 	"millrace/netpoll"
 )
 
+// cases is the suite. Those that wait for timeouts run beside each other, after the others.
+var cases = []struct {
+	name        string
+	fn          func(*testing.T, netpoll.DriverFactory)
+	slow, files bool
+}{
+	{name: "FrameAtEverySplit", fn: frameAtEverySplit},
+	{name: "FrameSizes", fn: frameSizes},
+	{name: "Pipelining", fn: pipelining},
+	{name: "PauseInsideChunk", fn: pauseInsideChunk},
+	{name: "PauseInsideFrame", fn: pauseInsideFrame},
+	{name: "BadFrameCloses", fn: badFrameCloses},
+	{name: "HeaderBytewise", fn: headerBytewise},
+	{name: "SegmentsInOrder", fn: segmentsInOrder},
+	{name: "SlowReader", fn: slowReader},
+	{name: "ColdRanges", fn: coldRanges, files: true},
+	{name: "ShortFile", fn: shortFile},
+	{name: "FileOps", fn: fileOps, files: true},
+	{name: "FileErrors", fn: fileErrors, files: true},
+	{name: "SyncsInParallel", fn: syncsInParallel, files: true},
+	{name: "NeverNested", fn: neverNested, files: true},
+	{name: "TimerOrder", fn: timerOrder},
+	{name: "MailboxStorm", fn: mailboxStorm},
+	{name: "LoopsPostToEachOther", fn: loopsPostToEachOther},
+	{name: "Offload", fn: offload},
+	{name: "IdleUsesNoTurns", fn: idleUsesNoTurns},
+	{name: "IdleTimeout", fn: idleTimeout, slow: true},
+	{name: "BusyIsNotIdle", fn: busyIsNotIdle, slow: true},
+	{name: "PreRequestTimeout", fn: preRequestTimeout, slow: true},
+	{name: "LateConnectionIsWatched", fn: lateConnectionIsWatched, slow: true},
+	{name: "MaxPerIP", fn: maxPerIP},
+	{name: "MaxConns", fn: maxConns},
+	{name: "OutOfDescriptors", fn: outOfDescriptors},
+	{name: "HalfClose", fn: halfClose},
+	{name: "CloseNilFlushes", fn: closeNilFlushes},
+	{name: "Reset", fn: reset},
+	{name: "CloseDuringSend", fn: closeDuringSend},
+	{name: "StopInFlight", fn: stopInFlight},
+	{name: "CloseListeners", fn: closeListeners},
+	{name: "TwoThousand", fn: twoThousand},
+	{name: "Churn", fn: churn},
+	{name: "MemoryBudget", fn: memoryBudget},
+	{name: "BigFrameIsNotStarved", fn: bigFrameIsNotStarved},
+	{name: "AnnouncedFramesHoldLittle", fn: announcedFramesHoldLittle},
+	{name: "SlowFrameUnderPressure", fn: slowFrameUnderPressure, slow: true},
+	{name: "CollectorGoesOn", fn: collectorGoesOn},
+	{name: "PingPongAllocates", fn: pingPongAllocates},
+}
+
 // Run runs the whole suite on a driver.
-func Run(t *testing.T, f netpoll.DriverFactory) {
+func Run(t *testing.T, f netpoll.DriverFactory) { run(t, f, false) }
+
+// RunFiles runs the part of the suite that is about file operations.
+func RunFiles(t *testing.T, f netpoll.DriverFactory) { run(t, f, true) }
+
+func run(t *testing.T, f netpoll.DriverFactory, files bool) {
 	if f.Probe != nil {
 		if err := f.Probe(); err != nil {
 			t.Fatalf("the driver cannot be used on this machine: %v", err)
 		}
 	}
-	for _, c := range []struct {
-		name string
-		fn   func(*testing.T, netpoll.DriverFactory)
-	}{
-		{"FrameAtEverySplit", frameAtEverySplit},
-		{"FrameSizes", frameSizes},
-		{"Pipelining", pipelining},
-		{"PauseInsideChunk", pauseInsideChunk},
-		{"BadFrameCloses", badFrameCloses},
-		{"HeaderBytewise", headerBytewise},
-		{"SegmentsInOrder", segmentsInOrder},
-		{"SlowReader", slowReader},
-		{"ColdRanges", coldRanges},
-		{"ShortFile", shortFile},
-		{"FileOps", fileOps},
-		{"FileErrors", fileErrors},
-		{"SyncsInParallel", syncsInParallel},
-		{"NeverNested", neverNested},
-		{"TimerOrder", timerOrder},
-		{"MailboxStorm", mailboxStorm},
-		{"LoopsPostToEachOther", loopsPostToEachOther},
-		{"Offload", offload},
-		{"IdleUsesNoTurns", idleUsesNoTurns},
-		{"IdleTimeout", idleTimeout},
-		{"BusyIsNotIdle", busyIsNotIdle},
-		{"PreRequestTimeout", preRequestTimeout},
-		{"MaxPerIP", maxPerIP},
-		{"MaxConns", maxConns},
-		{"OutOfDescriptors", outOfDescriptors},
-		{"HalfClose", halfClose},
-		{"CloseNilFlushes", closeNilFlushes},
-		{"Reset", reset},
-		{"CloseDuringSend", closeDuringSend},
-		{"StopInFlight", stopInFlight},
-		{"CloseListeners", closeListeners},
-		{"TwoThousand", twoThousand},
-		{"Churn", churn},
-		{"MemoryBudget", memoryBudget},
-		{"BigFrameIsNotStarved", bigFrameIsNotStarved},
-		{"AnnouncedFramesHoldLittle", announcedFramesHoldLittle},
-		{"SlowFrameUnderPressure", slowFrameUnderPressure},
-		{"PingPongAllocates", pingPongAllocates},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.fn(t, f) })
+	for _, c := range cases {
+		if files && !c.files {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			if c.slow {
+				t.Parallel()
+			}
+			c.fn(t, f)
+		})
 	}
 }
 

@@ -7,3 +7,5 @@ import (
 )
 
 func TestConformance(t *testing.T) { drivertest.Run(t, Factory()) }
+
+func BenchmarkShapes(b *testing.B) { drivertest.Bench(b, Factory()) }

@@ -99,4 +99,4 @@ func TestRules(t *testing.T) {
 }
 
 // With no rule in force the wrapped driver is a driver like any other.
-func TestConformance(t *testing.T) { drivertest.Run(t, Wrap(epoll.Factory(), &Plan{})) }
+func TestConformance(t *testing.T) { drivertest.RunFiles(t, Wrap(epoll.Factory(), &Plan{})) }
