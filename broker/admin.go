@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 
 	"millrace/controller"
-	"millrace/internal/config"
 )
 
 // Propose submits a change of metadata. done is told on another goroutine, when the change is applied and, for topics
@@ -33,31 +32,6 @@ func (n *Node) settled(res *controller.Result, done func()) {
 		}
 		left.one()
 	})
-}
-
-// applyBrokerConfigs takes up the dynamic layers of the broker's own configuration.
-func (n *Node) applyBrokerConfigs(image *controller.Image) {
-	all, own := n.BrokerLayers(image)
-	layers := n.opts.Layers.With(all, own)
-	n.layers.Store(layers)
-	if c, err := layers.BrokerConfig(); err != nil {
-		n.log.Error("a dynamic broker configuration does not fit; the old one stays", "error", err)
-	} else {
-		n.live.Store(c)
-	}
-}
-
-// BrokerLayers are the dynamic layers in an image: for all brokers and for this one.
-func (n *Node) BrokerLayers(image *controller.Image) (all, own config.Set) {
-	all = config.Set(image.Config(controller.Resource{Type: controller.ResourceBroker}))
-	own = config.Set(image.Config(controller.Resource{Type: controller.ResourceBroker, Name: n.idText()}))
-	if all == nil {
-		all = config.Set{}
-	}
-	if own == nil {
-		own = config.Set{}
-	}
-	return all, own
 }
 
 // AutoCreate starts the creation of topics that a client asked for and that do not exist, with the broker's defaults.

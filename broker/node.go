@@ -17,6 +17,7 @@ import (
 	"millrace/controller/raftnode"
 	"millrace/engine"
 	"millrace/internal/config"
+	"millrace/internal/loglevel"
 	"millrace/internal/metric"
 	"millrace/netpoll"
 	"millrace/vfs"
@@ -29,8 +30,11 @@ type Options struct {
 	// Loops run connections and partitions; main runs them before Start.
 	Loops []*netpoll.Loop
 	// FS is the file system; nil is the operating system's.
-	FS  vfs.FS
+	FS vfs.FS
+	// Log takes the lines of all parts, unless Levels is set.
 	Log *slog.Logger
+	// Levels are the loggers of the parts, with levels that clients can change; nil makes one in front of Log.
+	Levels *loglevel.Levels
 	// Metrics collects the series of all parts.
 	Metrics *metric.Registry
 	// Fatal is told once when the node cannot go on: the metadata directory died. The process must exit.
@@ -41,10 +45,14 @@ type Options struct {
 type Node struct {
 	opts   Options
 	log    *slog.Logger
+	levels *loglevel.Levels
 	fs     vfs.FS
 	static *config.BrokerConfig
 	layers atomic.Pointer[config.Layers]
 	live   atomic.Pointer[config.BrokerConfig]
+
+	configMu sync.Mutex // held while live changes
+	onConfig []func(*config.BrokerConfig)
 
 	engine      *engine.Engine
 	raft        *raftnode.Runner
@@ -69,10 +77,15 @@ type Node struct {
 // Open takes the log directories, opens metadata and data, and makes them agree. It returns when every partition that
 // this node leads can take writes. Listeners are opened afterwards, with the addresses given to Register.
 func Open(ctx context.Context, opts Options) (*Node, error) {
-	n := &Node{opts: opts, log: opts.Log, fs: opts.FS, boot: time.Now(), topics: newTopics(), autoCreating: map[string]bool{}}
-	if n.log == nil {
-		n.log = slog.Default()
+	n := &Node{opts: opts, levels: opts.Levels, fs: opts.FS, boot: time.Now(), topics: newTopics(), autoCreating: map[string]bool{}}
+	if n.levels == nil {
+		base := opts.Log
+		if base == nil {
+			base = slog.Default()
+		}
+		n.levels = loglevel.New(base.Handler(), slog.LevelInfo)
 	}
+	n.log = n.levels.Logger("broker")
 	if n.fs == nil {
 		n.fs = vfs.OS{}
 	}
@@ -106,7 +119,7 @@ func (n *Node) openEngine() error {
 		ClusterID: c.ClusterID, NodeID: c.NodeID, Commit: engine.CommitLocal,
 		UnsyncedBytesMax: c.BackgroundSyncBytes, UnsyncedAgeMaxMs: c.BackgroundSyncMs,
 		ProducerExpiryMs: c.Dynamic.ProducerIDExpirationMs, RetentionCheckMs: c.LogRetentionCheckIntervalMs,
-		Log: n.log, DirFailed: n.dirFailed,
+		Log: n.levels.Logger("engine"), DirFailed: n.dirFailed,
 	})
 	if err != nil {
 		return err
@@ -141,7 +154,7 @@ func (n *Node) openMetadata(ctx context.Context) error {
 		FS: n.fs, Dir: n.static.LogDirs[0], NodeID: n.static.NodeID, Incarnation: n.incarnation,
 		Found: controller.Founding{ClusterID: n.engine.ClusterID(), Configs: config.FormatDefaults(n.opts.Layers.Static),
 			Features: finalizedFeatures},
-		MustExist: n.holdsPartitions(), Direct: n.engine.DiedBefore(n.static.LogDirs[0]), Fatal: n.fatal, Log: n.log,
+		MustExist: n.holdsPartitions(), Direct: n.engine.DiedBefore(n.static.LogDirs[0]), Fatal: n.fatal, Log: n.levels.Logger("controller"),
 	})
 	if lerr := <-loaded; lerr != nil {
 		err = errors.Join(err, lerr)

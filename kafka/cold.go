@@ -6,14 +6,21 @@ import "millrace/kafka/wire"
 // from the frame by hand (dispatch.go).
 func coldHandlers() map[int16]handler {
 	return map[int16]handler{
-		wire.KeyMetadata:             (*Frontend).metadata,
-		wire.KeyDescribeCluster:      (*Frontend).describeCluster,
-		wire.KeyCreateTopics:         (*Frontend).createTopics,
-		wire.KeyDeleteTopics:         (*Frontend).deleteTopics,
-		wire.KeyCreatePartitions:     (*Frontend).createPartitions,
-		wire.KeyListOffsets:          (*Frontend).listOffsets,
-		wire.KeyOffsetForLeaderEpoch: (*Frontend).offsetForLeaderEpoch,
-		wire.KeyInitProducerId:       (*Frontend).initProducerID,
-		wire.KeyDeleteRecords:        (*Frontend).deleteRecords,
+		wire.KeyMetadata:                (*Frontend).metadata,
+		wire.KeyDescribeConfigs:         (*Frontend).describeConfigs,
+		wire.KeyAlterConfigs:            (*Frontend).alterConfigs,
+		wire.KeyIncrementalAlterConfigs: (*Frontend).incrementalAlterConfigs,
+		wire.KeyListConfigResources:     (*Frontend).listConfigResources,
+		wire.KeyDescribeTopicPartitions: (*Frontend).describeTopicPartitions,
+		wire.KeyDescribeLogDirs:         (*Frontend).describeLogDirs,
+		wire.KeyDescribeProducers:       (*Frontend).describeProducers,
+		wire.KeyDescribeCluster:         (*Frontend).describeCluster,
+		wire.KeyCreateTopics:            (*Frontend).createTopics,
+		wire.KeyDeleteTopics:            (*Frontend).deleteTopics,
+		wire.KeyCreatePartitions:        (*Frontend).createPartitions,
+		wire.KeyListOffsets:             (*Frontend).listOffsets,
+		wire.KeyOffsetForLeaderEpoch:    (*Frontend).offsetForLeaderEpoch,
+		wire.KeyInitProducerId:          (*Frontend).initProducerID,
+		wire.KeyDeleteRecords:           (*Frontend).deleteRecords,
 	}
 }

@@ -15,12 +15,13 @@ import (
 func (s *server) listen(c *config.BrokerConfig) ([]config.Endpoint, error) {
 	group, err := netpoll.NewGroup(netpoll.GroupOptions{
 		Loops: s.loops, Limits: limits(c), Congestion: c.SocketCongestion, Backlog: int(c.SocketListenBacklog),
-		SendBuffer: explicit(c.SocketSendBufferBytes), RecvBuffer: explicit(c.SocketReceiveBufferBytes), Log: s.log,
+		SendBuffer: explicit(c.SocketSendBufferBytes), RecvBuffer: explicit(c.SocketReceiveBufferBytes), Log: s.levels.Logger("netpoll"),
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.group = group
+	s.node.OnConfig(func(c *config.BrokerConfig) { group.SetLimits(limits(c)) })
 	var endpoints []config.Endpoint
 	for i, l := range c.Listeners {
 		addr, err := group.Listen(l.Address(), i, s.front)

@@ -7,30 +7,28 @@ import (
 	"golang.org/x/sys/unix"
 
 	"millrace/internal/config"
+	"millrace/internal/loglevel"
 )
 
-// logLevel can be changed while the broker runs.
-var logLevel slog.LevelVar
-
-func newLogger(c *config.BrokerConfig) *slog.Logger {
+// newLevels makes the loggers of the broker's parts; clients can change their levels (KIP-412).
+func newLevels(c *config.BrokerConfig) *loglevel.Levels {
+	level := slog.LevelInfo
 	switch c.LoggingLevel {
 	case "debug":
-		logLevel.Set(slog.LevelDebug)
+		level = slog.LevelDebug
 	case "warn":
-		logLevel.Set(slog.LevelWarn)
+		level = slog.LevelWarn
 	case "error":
-		logLevel.Set(slog.LevelError)
-	default:
-		logLevel.Set(slog.LevelInfo)
+		level = slog.LevelError
 	}
-	opts := &slog.HandlerOptions{Level: &logLevel}
+	opts := &slog.HandlerOptions{Level: loglevel.Trace}
 	json := c.LoggingFormat == "json"
 	if c.LoggingFormat == "auto" {
 		_, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS)
 		json = err != nil
 	}
 	if json {
-		return slog.New(slog.NewJSONHandler(os.Stderr, opts))
+		return loglevel.New(slog.NewJSONHandler(os.Stderr, opts), level)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, opts))
+	return loglevel.New(slog.NewTextHandler(os.Stderr, opts), level)
 }

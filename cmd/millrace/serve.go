@@ -17,6 +17,7 @@ import (
 	"millrace/internal/adminhttp"
 	"millrace/internal/bufpool"
 	"millrace/internal/config"
+	"millrace/internal/loglevel"
 	"millrace/internal/metric"
 	"millrace/kafka"
 	"millrace/netpoll"
@@ -50,6 +51,7 @@ func serveCommand() *cobra.Command {
 type server struct {
 	loaded *config.Loaded
 	log    *slog.Logger
+	levels *loglevel.Levels
 	reason string // why this driver
 	loops  []*netpoll.Loop
 	ran    sync.WaitGroup
@@ -63,7 +65,8 @@ type server struct {
 
 func serve(loaded *config.Loaded) error {
 	s := &server{loaded: loaded, fatal: make(chan error, 16), began: time.Now()}
-	s.log = newLogger(loaded.Broker)
+	s.levels = newLevels(loaded.Broker)
+	s.log = s.levels.Main()
 	slog.SetDefault(s.log)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -94,13 +97,13 @@ func (s *server) start() error {
 		return err
 	}
 	ctx := context.Background()
-	node, err := broker.Open(ctx, broker.Options{Layers: s.loaded.Layers(), Loops: s.loops, Log: s.log, Metrics: metrics,
+	node, err := broker.Open(ctx, broker.Options{Layers: s.loaded.Layers(), Loops: s.loops, Levels: s.levels, Metrics: metrics,
 		Fatal: func(err error) { s.fatal <- err }})
 	if err != nil {
 		return err
 	}
 	s.node = node
-	s.front = kafka.New(kafka.Options{Node: node, Log: s.log})
+	s.front = kafka.New(kafka.Options{Node: node, Log: s.levels.Logger("kafka")})
 	if err := s.startAdmin(metrics); err != nil {
 		return err
 	}
@@ -127,7 +130,7 @@ func (s *server) startLoops(metrics *metric.Registry) error {
 	runtime.GOMAXPROCS(n + spareProcs)
 	mode, _ := netpoll.ParseAppendMode(c.LogAppendMode)
 	for i := 0; i < n; i++ {
-		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: factory, AppendMode: mode, Metrics: metrics, Log: s.log,
+		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: factory, AppendMode: mode, Metrics: metrics, Log: s.levels.Logger("netpoll"),
 			Pool: bufpool.New(requestBudget(c, n))})
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ var mayImport = map[string][]string{
 	"internal/invariant":   {},
 	"internal/bufpool":     {"internal/invariant"},
 	"internal/metric":      {},
+	"internal/loglevel":    {},
 	"internal/codec":       {},
 	"internal/config":      {"internal/codec"},
 	"internal/adminhttp":   {"internal/metric"},
