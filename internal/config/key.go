@@ -96,6 +96,8 @@ type Key struct {
 	Doc string
 
 	check *Check
+	// parsed is the default as a value.
+	parsed Value
 }
 
 // Sensitive tells whether the value must not be shown.
@@ -177,6 +179,12 @@ func fromItems(scope Scope, own bool, items []item) []*Key {
 func (k *Key) settleDefault() {
 	if k.Default == null {
 		k.Default, k.NoDefault = "", true
+		k.parsed = Value{Type: k.Type, Null: true}
+		return
+	}
+	var err error
+	if k.parsed, err = parse(k.Type, k.Default); err != nil {
+		panic("config: default of " + k.Name + ": " + err.Error())
 	}
 }
 

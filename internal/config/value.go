@@ -39,17 +39,9 @@ func (k *Key) Parse(text string) (Value, error) {
 	return v, nil
 }
 
-// DefaultValue is the parsed default; Null where there is none.
-func (k *Key) DefaultValue() Value {
-	if k.NoDefault {
-		return Value{Type: k.Type, Null: true}
-	}
-	v, err := parse(k.Type, k.Default)
-	if err != nil {
-		panic("config: default of " + k.Name + ": " + err.Error())
-	}
-	return v
-}
+// DefaultValue is the parsed default; Null where there is none. Its list is
+// shared: callers must not change it.
+func (k *Key) DefaultValue() Value { return k.parsed }
 
 func parse(t Type, text string) (Value, error) {
 	trimmed := trim(text)
