@@ -34,5 +34,6 @@ func floorCommand() *cobra.Command {
 	f.StringVar(&o.Sync, "sync", "none", "none, background or each")
 	f.IntVar(&o.Loops, "loops", 1, "threads that serve connections")
 	f.IntVar(&o.Partitions, "partitions", 64, "of topics made by use")
+	f.BoolVar(&o.Check, "check", false, "refuse spoiled batches as a broker must (not for floors)")
 	return c
 }

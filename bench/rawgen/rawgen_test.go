@@ -56,7 +56,7 @@ func mustProduce(t *testing.T, o ProduceOptions) *Result {
 func TestProduceEveryVersionAgainstEveryFloor(t *testing.T) {
 	for _, f := range []sink.Options{{Mode: "null"}, {Mode: "echo"}, {Mode: "null", Loops: 2}, {Mode: "write"}, {Mode: "write", Sync: sink.SyncEach}, {Mode: "write", Sync: sink.SyncBackground, Loops: 2}} {
 		s := serve(t, f)
-		for version := int16(3); version <= 12; version++ {
+		for _, version := range []int16{3, 5, 8, 9, 12} {
 			topic := "v" + string(rune('a'+version))
 			createTopic(t, s.Addr(), topic, 6)
 			r := mustProduce(t, ProduceOptions{Addr: s.Addr(), Topic: topic, Partitions: 6, Version: version, Acks: 1, Conns: 2, Depth: 3, RecordSize: 100, BatchBytes: 2000, Requests: 20})

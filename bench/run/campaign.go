@@ -33,11 +33,11 @@ type Options struct {
 	JVMWarmups int // the same for Kafka
 	Sizes      Sizes
 	Sources    target.Sources
-	Dir        string // for data; below it everything is removed at the end
-	Port       int    // first of the ports used
-	JSON       string // report file; empty: none
-	Profile    int    // seconds of CPU profile of each Millrace target under each load, from a run that is not counted; 0: none
-	Settle     time.Duration
+	Dir        string        // for data; below it everything is removed at the end
+	Port       int           // first of the ports used
+	JSON       string        // report file; empty: none
+	Profile    int           // seconds of CPU profile of each Millrace target under each load, from a run that is not counted; 0: none
+	Settle     time.Duration // pause after a run, then a sync of the machine; 0: neither
 	Log        io.Writer
 	Version    string
 }
@@ -209,6 +209,9 @@ func (c *campaign) workload(ctx context.Context, loads []Load) error {
 
 // settle lets deletions and write-back of the last run end before the next begins.
 func (c *campaign) settle() {
+	if c.Settle == 0 {
+		return
+	}
 	time.Sleep(c.Settle)
 	unix.Sync()
 }

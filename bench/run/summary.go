@@ -1,6 +1,9 @@
 package run
 
 import (
+	"cmp"
+	"slices"
+
 	"millrace/bench/stats"
 )
 
@@ -18,7 +21,7 @@ type Row struct {
 // Compared figures: throughput and CPU as the load counts them, and latencies.
 var compared = []string{"throughput", "cpu", "p50", "p99", "p999"}
 
-// Summarize computes the rows of a report, in the order of its loads and of first appearance of targets.
+// Summarize computes the rows of a report, in the order in which its targets were named.
 func (r *Report) Summarize() {
 	type key struct{ pass, load, target string }
 	series := map[key]map[string]map[int]float64{}
@@ -47,6 +50,14 @@ func (r *Report) Summarize() {
 			series[k][name][run.Round] = v
 		}
 	}
+	// Targets in the order they were named, whoever had the first turn of round 1.
+	rank := map[string]int{}
+	for i, t := range r.Meta.Targets {
+		if _, ok := rank[t.Name]; !ok {
+			rank[t.Name] = i
+		}
+	}
+	slices.SortStableFunc(order, func(a, b key) int { return cmp.Compare(rank[a.target], rank[b.target]) })
 	r.Rows = nil
 	for _, k := range order {
 		l := r.load(k.load)

@@ -34,7 +34,9 @@ type conn struct {
 	big    bool // the last frame was big
 	gone   bool
 	broken bool // its data could not be synced
-	held   bool // output waits for the turn's sync
+	held   bool // output waits for the turn's writes and sync
+	paused bool // received enough for this turn: its frames are needed until the writes
+	taken  int  // bytes of buf that are frames already handled
 	out    []piece
 	outAt  int    // pieces before it are written
 	spare  []byte // room for answers, reused when all output is gone
@@ -49,6 +51,10 @@ func newConn(l *loop, fd int) *conn {
 
 // receive takes what has arrived and handles whole frames; false ends the connection.
 func (c *conn) receive() bool {
+	if c.paused {
+		return true // a new event; resume will come
+	}
+	c.compact()
 	for {
 		want := c.want()
 		n, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(c.fd), uintptr(unsafe.Pointer(&c.buf[c.have])), uintptr(want), 0, 0, 0)
@@ -64,6 +70,12 @@ func (c *conn) receive() bool {
 		if !c.frames() || !c.answer() {
 			return false
 		}
+		if c.l.used > 0 && c.taken > 0 {
+			c.paused = true
+			c.l.again = append(c.l.again, c)
+			return true
+		}
+		c.compact()
 		// A short read has emptied the socket, unless it was cut short by what we asked for.
 		if int(n) < want {
 			return true
@@ -102,11 +114,17 @@ func (c *conn) frames() bool {
 		c.big = 4+size > bigFrame
 		at += 4 + size
 	}
-	if at > 0 {
-		copy(c.buf, c.buf[at:c.have])
-		c.have -= at
-	}
+	c.taken = at
 	return true
+}
+
+// compact moves what is left behind the handled frames to the front.
+func (c *conn) compact() {
+	if c.taken > 0 {
+		copy(c.buf, c.buf[c.taken:c.have])
+		c.have -= c.taken
+		c.taken = 0
+	}
 }
 
 // answer lets output go, at once or after the turn's sync.
@@ -114,7 +132,7 @@ func (c *conn) answer() bool {
 	if c.outAt == len(c.out) {
 		return true
 	}
-	if len(c.l.dirty) == 0 {
+	if c.l.used == 0 && len(c.l.dirty) == 0 {
 		return c.flush()
 	}
 	if !c.held {

@@ -3,7 +3,8 @@
 // use them as if they were a broker.
 //
 //   - null: cuts frames, answers, stores nothing; a Fetch gets the first batch it saw, again and again with fresh offsets
-//   - write: receives and makes one pwrite per partition to new files that stay; data is synced in the background once older than
+//   - write: receives and makes, per turn of the loop and partition, one vectored write to new files that stay, so writes have
+//     the sizes a broker's have; data is synced in the background once older than
 //     1 s or beyond 256 MB (or never, or each turn before the answers). A Fetch is answered by sendfile from these files: the
 //     read floor
 //   - echo: a goroutine per connection over net.Conn, answering the same frames as null

@@ -16,38 +16,79 @@ const (
 	syncBytes = 256 << 20
 )
 
-// append writes one batch at the end and returns its base offset.
-func (s *Server) append(p *part, batch []byte) (int64, error) {
+// gather are the batches of one turn for one partition: they become one vectored write, as in the broker. Owned by its loop.
+type gather struct {
+	part *part
+	bufs [][]byte
+	size int64
+}
+
+// place gives a batch its offset and stamps it.
+func (p *part) place(batch []byte) (int64, error) {
 	if len(batch) < wire.BatchHeaderLen {
 		return 0, fmt.Errorf("a batch of %d bytes", len(batch))
 	}
 	records := int64(wire.RecordCount(batch))
 	base := p.next.Add(records) - records
-	if p.file == nil {
-		return base, nil
-	}
-	if base == 0 {
-		p.batchLen.Store(int64(len(batch)))
-		p.records.Store(records)
-	}
-	wire.SetBaseOffset(batch, base)
-	// Two loops may append to one partition: each takes its place first. A reader may then meet a hole for a moment; nobody
-	// reads a floor while it is written.
-	pos := p.pos.Add(int64(len(batch))) - int64(len(batch))
-	for b := batch; len(b) > 0; {
-		n, err := unix.Pwrite(int(p.file.Fd()), b, pos)
-		if err != nil && err != unix.EINTR {
-			return 0, err
+	if p.file != nil {
+		if base == 0 {
+			p.batchLen.Store(int64(len(batch)))
+			p.records.Store(records)
 		}
-		b, pos = b[max(n, 0):], pos+int64(max(n, 0))
-	}
-	if s.opts.Sync == SyncBackground {
-		if p.unsynced.Add(int64(len(batch))) == int64(len(batch)) {
-			p.since.Store(time.Now().UnixNano())
-		}
-		s.bytes.Add(int64(len(batch)))
+		wire.SetBaseOffset(batch, base)
 	}
 	return base, nil
+}
+
+// append adds a batch to the turn's write of its partition; the batch must stay as it is until the end of the turn.
+func (l *loop) append(p *part, batch []byte) (int64, error) {
+	base, err := p.place(batch)
+	if err != nil || p.file == nil {
+		return base, err
+	}
+	for _, g := range l.turn[:l.used] {
+		if g.part == p {
+			g.bufs, g.size = append(g.bufs, batch), g.size+int64(len(batch))
+			return base, nil
+		}
+	}
+	if l.used == len(l.turn) {
+		l.turn = append(l.turn, &gather{})
+	}
+	g := l.turn[l.used]
+	l.used++
+	g.part, g.bufs, g.size = p, append(g.bufs[:0], batch), int64(len(batch))
+	return base, nil
+}
+
+// write makes the one write. Two loops may append to one partition: each takes its place in the file first.
+func (g *gather) write(s *Server) error {
+	pos := g.part.pos.Add(g.size) - g.size
+	left := g.bufs
+	for len(left) > 0 {
+		n, err := unix.Pwritev(int(g.part.file.Fd()), left[:min(len(left), 1024)], pos)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		pos += int64(n)
+		for n > 0 && n >= len(left[0]) {
+			n -= len(left[0])
+			left = left[1:]
+		}
+		if n > 0 {
+			left[0] = left[0][n:]
+		}
+	}
+	if s.opts.Sync == SyncBackground {
+		if g.part.unsynced.Add(g.size) == g.size {
+			g.part.since.Store(time.Now().UnixNano())
+		}
+		s.bytes.Add(g.size)
+	}
+	return nil
 }
 
 // syncLoop syncs what is older than a second, and everything when there is too much of it.

@@ -13,6 +13,8 @@ var versions = []struct{ key, min, max int16 }{
 	{0, 3, 12}, {1, 4, 12}, {2, 1, 6}, {3, 0, 12}, {18, 0, 3}, {19, 2, 7}, {20, 1, 5}, {22, 0, 4},
 }
 
+const corruptMessage = 2
+
 // handle answers one frame; false ends the connection.
 func (c *conn) handle(frame []byte) bool {
 	head, ok := wire.ParseHead(frame)
@@ -44,7 +46,13 @@ func (c *conn) produce(frame []byte) bool {
 		return false
 	}
 	c.base = c.base[:0]
-	for _, p := range v.Parts {
+	for i := range v.Parts {
+		p := &v.Parts[i]
+		if s.opts.Check && !wire.ValidCRC(p.Records) {
+			p.Code = corruptMessage
+			c.base = append(c.base, -1)
+			continue
+		}
 		if int(p.Partition) >= len(t.parts) || p.Partition < 0 {
 			return false
 		}
@@ -53,7 +61,7 @@ func (c *conn) produce(frame []byte) bool {
 			first := append([]byte(nil), p.Records...)
 			t.first.Store(&first)
 		}
-		base, err := s.append(part, p.Records)
+		base, err := c.l.append(part, p.Records)
 		if err != nil {
 			return false
 		}

@@ -12,14 +12,18 @@ import (
 
 // loop serves its connections on one locked thread. Owned by that thread, but for add and wake.
 type loop struct {
-	srv    *Server
-	ep     int
-	event  int // wakes the loop
-	mu     sync.Mutex
-	conns  map[int]*conn
-	dirty  []*os.File // appended to in this turn and not synced
-	answer []*conn    // with output held back until the turn's sync
-	parked []*conn    // waiting for data
+	srv        *Server
+	ep         int
+	event      int // wakes the loop
+	mu         sync.Mutex
+	conns      map[int]*conn
+	dirty      []*os.File // appended to in this turn and not synced
+	turn       []*gather  // appends of this turn, written at its end; reused
+	used       int        // of turn
+	spareAgain []*conn
+	again      []*conn // may have more to receive, but their buffer was needed until the turn's writes
+	answer     []*conn // with output held back until the turn's sync
+	parked     []*conn // waiting for data
 }
 
 func newLoop(s *Server) (*loop, error) {
@@ -74,13 +78,17 @@ func (l *loop) run() {
 	events := make([]unix.EpollEvent, 256)
 	for !l.srv.closing.Load() {
 		wait := -1
-		if len(l.parked) > 0 {
+		switch {
+		case len(l.again) > 0:
+			wait = 0
+		case len(l.parked) > 0:
 			wait = 1
 		}
 		n, e := epollWait(l.ep, events, wait)
 		if e != 0 && e != unix.EINTR {
 			return
 		}
+		l.resume()
 		for _, ev := range events[:max(n, 0)] {
 			c := l.find(int(ev.Fd))
 			if c == nil {
@@ -98,8 +106,28 @@ func (l *loop) run() {
 	}
 }
 
-// endTurn syncs, lets the answers go that waited for it, and looks after parked fetches.
+// resume goes on with connections that stopped receiving at the end of the last turn: the socket will not tell of them again.
+func (l *loop) resume() {
+	again := l.again
+	l.again = l.spareAgain[:0]
+	for _, c := range again {
+		if !c.gone && c.paused {
+			c.paused = false
+			if !c.receive() {
+				l.drop(c)
+			}
+		}
+	}
+	l.spareAgain = again
+}
+
+// endTurn writes, syncs, lets the answers go that waited for it, and looks after parked fetches.
 func (l *loop) endTurn() {
+	failed := false
+	for _, g := range l.turn[:l.used] {
+		failed = g.write(l.srv) != nil || failed
+	}
+	l.used = 0
 	if len(l.dirty) > 0 {
 		if syncAll(l.dirty) != nil {
 			for _, c := range l.answer {
@@ -109,6 +137,7 @@ func (l *loop) endTurn() {
 		l.dirty = l.dirty[:0]
 	}
 	for _, c := range l.answer {
+		c.broken = c.broken || failed
 		c.held = false
 		if !c.gone && (c.broken || !c.flush()) {
 			l.drop(c)

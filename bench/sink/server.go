@@ -31,6 +31,7 @@ type Options struct {
 	Sync       string // default none
 	Loops      int    // default 1
 	Partitions int    // of a topic that is created by use; default 64
+	Check      bool   // verify checksums and refuse what is spoiled, as a broker must; not for floors
 }
 
 // Server is a running floor. Any goroutine.

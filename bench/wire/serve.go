@@ -24,6 +24,7 @@ func ParseHead(frame []byte) (RequestHead, bool) {
 type ProducePart struct {
 	Partition int32
 	Records   []byte
+	Code      int16 // error code of the answer, set by whoever handles the request
 }
 
 // ProduceView is a Produce request with one topic, as a view of its frame. Owned by its loop and reused.
@@ -66,7 +67,7 @@ func (v *ProduceView) Parse(frame []byte) bool {
 	return !c.Bad
 }
 
-// AppendResponse appends a successful answer with the given base offsets, one for each part, length included.
+// AppendResponse appends the answer with the given base offsets, one for each part, and the parts' codes, length included.
 func (v *ProduceView) AppendResponse(dst []byte, base []int64) []byte {
 	flex := ProduceFlexible(v.Head.Version)
 	at := len(dst)
@@ -84,7 +85,7 @@ func (v *ProduceView) AppendResponse(dst []byte, base []int64) []byte {
 	dst = AppendArrayLen(dst, len(v.Parts), flex)
 	for i, p := range v.Parts {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(p.Partition))
-		dst = binary.BigEndian.AppendUint16(dst, 0)
+		dst = binary.BigEndian.AppendUint16(dst, uint16(p.Code))
 		dst = binary.BigEndian.AppendUint64(dst, uint64(base[i]))
 		dst = binary.BigEndian.AppendUint64(dst, ^uint64(0))
 		if v.Head.Version >= 5 {
