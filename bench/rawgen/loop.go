@@ -75,9 +75,23 @@ func (l *loop) close() {
 // wallMs is the time of day, in ms since 1970, at a reading of the monotonic clock.
 func (l *loop) wallMs(at int64) int64 { return l.wall + at/1e6 }
 
-// wanted says whether the load has not sent all it should.
+// wanted says whether a request should be sent at a time: now in the closed loop, the intended time in the open one. So what
+// was due before the end is sent although the broker stalled until after it.
 func (l *loop) wanted(at int64) bool {
 	return unfinished(l.opts.Requests, l.begun, l.opts.Duration, at-l.began, l.opts.Both)
+}
+
+// over says whether nothing more is to be sent.
+func (l *loop) over(at int64) bool {
+	if l.step == 0 {
+		return !l.wanted(at)
+	}
+	for _, s := range l.senders {
+		if l.wanted(s.due) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *loop) run() {
@@ -96,7 +110,7 @@ func (l *loop) run() {
 		if !l.sendAll(at) {
 			break
 		}
-		if l.done == l.begun && !l.wanted(at) {
+		if l.done == l.begun && l.over(at) {
 			break
 		}
 		n, e := epollWait(l.ep, events, l.patience(now()))
@@ -131,15 +145,17 @@ func (l *loop) run() {
 func (l *loop) sendAll(at int64) bool {
 	for _, s := range l.senders {
 		for !s.writing && s.sent-s.answered < int64(len(s.flights)) {
-			if !l.wanted(at) {
-				return true
-			}
 			intended := at
 			if l.step > 0 {
 				if s.due > at {
 					break
 				}
 				intended = s.due
+			}
+			if !l.wanted(intended) {
+				break
+			}
+			if l.step > 0 {
 				s.due += l.step
 				record(l.lag, at-max(intended, s.flights[s.sent%int64(len(s.flights))].free))
 			}

@@ -133,9 +133,10 @@ func TestSpreadOverPartitions(t *testing.T) {
 // request that was due meanwhile.
 func TestOpenLoopKeepsRateAndCountsStalls(t *testing.T) {
 	s := serve(t, sink.Options{Mode: "null"})
+	// What is due within the time is sent, however late this machine is.
 	for _, sleep := range []bool{false, true} {
 		r := mustProduce(t, ProduceOptions{Addr: s.Addr(), Topic: "paced", Acks: 1, Depth: 16, RecordSize: 100, BatchBytes: 1, Rate: 2000, Sleep: sleep, Duration: 400 * time.Millisecond})
-		if r.Records < 700 || r.Records > 801 || r.Lag == nil || r.Lag.Count != r.Requests {
+		if r.Records != 800 || r.Lag == nil || r.Lag.Count != r.Requests {
 			t.Errorf("sleep=%v: %d records at 2000/s in 0.4 s, %+v", sleep, r.Records, r.Lag)
 		}
 	}
@@ -154,7 +155,7 @@ func TestEndToEnd(t *testing.T) {
 	if err != nil || r.FailureCount > 0 {
 		t.Fatalf("%v %v", err, r)
 	}
-	if r.EndToEnd.Count != r.Batches || r.EndToEnd.P50 < 10 || r.EndToEnd.P50 > 100_000 {
+	if r.EndToEnd.Count != r.Batches || r.EndToEnd.P50 < 10 || r.EndToEnd.P50 > 5_000_000 {
 		t.Errorf("%+v", r.EndToEnd)
 	}
 }
