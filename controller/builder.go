@@ -91,7 +91,7 @@ func (b *Builder) putTopic(t *Topic) {
 	if old := b.im.Topic(t.Name); old != nil {
 		b.im.partitions -= len(old.Partitions)
 	} else if hasCollisionChars(t.Name) {
-		b.im.collisions.set(b.edit, collisionKey(t.Name), t.Name)
+		b.putCollision(t.Name)
 	}
 	b.im.partitions += len(t.Partitions)
 	b.im.topics.set(b.edit, t.Name, t)
@@ -105,6 +105,6 @@ func (b *Builder) dropTopic(t *Topic) {
 	b.im.byID.del(b.edit, t.ID)
 	b.im.sorted.del(b.edit, t.Name)
 	if hasCollisionChars(t.Name) {
-		b.im.collisions.del(b.edit, collisionKey(t.Name))
+		b.dropCollision(t.Name)
 	}
 }

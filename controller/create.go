@@ -1,12 +1,10 @@
 package controller
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
-// maxPartitionsPerRequest is the most new partitions that one request may ask for, as in Kafka.
-const maxPartitionsPerRequest = 10000
+// maxPerRequest is the most new partitions that one request may ask for, and the most records (topics, configs and
+// partitions together) that it may lead to, as in Kafka.
+const maxPerRequest = 10000
 
 // Defaults are the proposing broker's num.partitions and default.replication.factor.
 type Defaults struct {
@@ -34,7 +32,8 @@ func NewCreateTopics(topics []NewTopic, d Defaults, newID func() UUID, check fun
 	return &CreateTopics{Topics: topics}
 }
 
-// ValidateCreate says what Apply would answer for c on im: one result for each distinct name, in order. It is
+// ValidateCreate says what Apply would answer for c on im: one result for each distinct name, in order
+// (for each entry if the whole request is refused). It is
 // what validate_only uses; Apply runs the same checks, so a race gets the right codes.
 func ValidateCreate(im *Image, c *CreateTopics) []TopicResult {
 	plans := planCreate(im, c)
@@ -55,7 +54,6 @@ type createPlan struct {
 func planCreate(im *Image, c *CreateTopics) []createPlan {
 	plans := make([]createPlan, 0, len(c.Topics))
 	seen := make(map[string]int, len(c.Topics))
-	total := int64(0)
 	for i := range c.Topics {
 		spec := &c.Topics[i]
 		if at, twice := seen[spec.Name]; twice {
@@ -63,8 +61,9 @@ func planCreate(im *Image, c *CreateTopics) []createPlan {
 			continue
 		}
 		seen[spec.Name] = len(plans)
-		plans = append(plans, createPlan{spec: spec, result: TopicResult{Name: spec.Name, Partitions: -1, ReplicationFactor: -1}})
+		plans = append(plans, createPlan{spec: spec, result: noTopic(spec.Name)})
 	}
+	total := int64(0)
 	for i := range plans {
 		if r := &plans[i].result; r.Code == CodeNone && r.Name == metadataTopic {
 			refuse(r, CodeInvalidRequest, "Creation of internal topic "+metadataTopic+" is prohibited.")
@@ -73,44 +72,63 @@ func planCreate(im *Image, c *CreateTopics) []createPlan {
 			total += plans[i].spec.newPartitions()
 		}
 	}
-	usable := im.usableBrokers()
-	inRequest := make(map[string]string)
+	if total > maxPerRequest {
+		return refuseAll(c, "Excessively large number of partitions per request.")
+	}
+	usable, records := im.usableBrokers(), 0
 	for i := range plans {
-		p := &plans[i]
-		if p.result.Code != CodeNone {
-			continue
+		if p := &plans[i]; p.result.Code == CodeNone {
+			p.check(im, usable)
+			if p.result.Code == CodeNone {
+				records += 1 + len(p.spec.Configs) + len(p.replicas)
+			}
 		}
-		if total > maxPartitionsPerRequest {
-			refuse(&p.result, CodePolicyViolation, "Excessively large number of partitions per request.")
-			continue
-		}
-		p.check(im, usable, inRequest)
+	}
+	if records > maxPerRequest {
+		return refuseAll(c, "Unable to perform excessively large batch operation.")
 	}
 	return plans
 }
 
+func noTopic(name string) TopicResult {
+	return TopicResult{Name: name, Partitions: -1, ReplicationFactor: -1}
+}
+
+// refuseAll is the answer to a request that is refused as a whole: an entry for each of its entries, the doubled ones
+// too.
+func refuseAll(c *CreateTopics, text string) []createPlan {
+	plans := make([]createPlan, len(c.Topics))
+	for i := range plans {
+		plans[i] = createPlan{spec: &c.Topics[i], result: noTopic(c.Topics[i].Name)}
+		refuse(&plans[i].result, CodePolicyViolation, text)
+	}
+	return plans
+}
+
+// newPartitions is what the topic counts for the limit; a count that is not legal counts as 1.
 func (t *NewTopic) newPartitions() int64 {
 	if t.Manual {
 		return int64(len(t.Assignment))
 	}
-	return max(int64(t.Partitions), 0)
+	return max(int64(t.Partitions), 1)
 }
 
 func refuse(r *TopicResult, code Code, text string) { r.Code, r.Text = code, text }
 
-// check runs Kafka's checks in Kafka's order: name, exists, collision, configs, then counts and assignments.
-func (p *createPlan) check(im *Image, usable []placeBroker, inRequest map[string]string) {
+// check runs Kafka's checks in Kafka's order: name, exists, collision, configs, then counts and assignments. Topics of
+// one request may collide with each other, as in Kafka.
+func (p *createPlan) check(im *Image, usable []placeBroker) {
 	r, t := &p.result, p.spec
 	if text := CheckTopicName(t.Name); text != "" {
 		refuse(r, CodeInvalidTopic, text)
 		return
 	}
-	if other := im.CollidingTopic(t.Name); other != "" {
-		refuse(r, CodeInvalidTopic, fmt.Sprintf("Topic '%s' collides with existing topic: %s", t.Name, other))
-		return
-	}
 	if im.Topic(t.Name) != nil {
 		refuse(r, CodeTopicExists, fmt.Sprintf("Topic '%s' already exists.", t.Name))
+		return
+	}
+	if other := im.CollidingTopic(t.Name); other != "" {
+		refuse(r, CodeInvalidTopic, fmt.Sprintf("Topic '%s' collides with existing topic: %s", t.Name, other))
 		return
 	}
 	if t.ConfigError != "" {
@@ -122,19 +140,10 @@ func (p *createPlan) check(im *Image, usable []placeBroker, inRequest map[string
 	} else {
 		p.checkCounts(usable)
 	}
-	if r.Code != CodeNone {
-		return
+	if r.Code == CodeNone {
+		r.ID = t.ID
+		r.Partitions, r.ReplicationFactor = int32(len(p.replicas)), int16(len(p.replicas[0]))
 	}
-	if hasCollisionChars(t.Name) {
-		key := collisionKey(t.Name)
-		if other, taken := inRequest[key]; taken {
-			refuse(r, CodeInvalidTopic, fmt.Sprintf("Topic '%s' collides with another topic of the request: %s", t.Name, other))
-			return
-		}
-		inRequest[key] = t.Name
-	}
-	r.ID = t.ID
-	r.Partitions, r.ReplicationFactor = int32(len(p.replicas)), int16(len(p.replicas[0]))
 }
 
 func (p *createPlan) checkCounts(usable []placeBroker) {
@@ -164,22 +173,29 @@ func (p *createPlan) checkAssignment(im *Image) {
 		return
 	}
 	n := len(t.Assignment)
-	if n == 0 || n > math.MaxInt32 {
+	if n == 0 {
 		refuse(r, CodeInvalidReplicaAssignment, "The manual partition assignment is empty.")
 		return
 	}
-	replicas := make([][]int32, n)
+	byIndex := make(map[int32][]int32, n)
 	factor := len(t.Assignment[0].Replicas)
 	for _, a := range t.Assignment {
-		if a.Partition < 0 || int(a.Partition) >= n || replicas[a.Partition] != nil {
-			refuse(r, CodeInvalidReplicaAssignment, "partitions should be a consecutive 0-based integer sequence.")
+		if _, twice := byIndex[a.Partition]; twice {
+			refuse(r, CodeInvalidReplicaAssignment, fmt.Sprintf("Found multiple manual partition assignments for partition %d", a.Partition))
 			return
 		}
 		if text := im.checkReplicas(a.Replicas, factor); text != "" {
 			refuse(r, CodeInvalidReplicaAssignment, text)
 			return
 		}
-		replicas[a.Partition] = a.Replicas
+		byIndex[a.Partition] = a.Replicas
+	}
+	replicas := make([][]int32, n)
+	for i := range replicas {
+		if replicas[i] = byIndex[int32(i)]; replicas[i] == nil {
+			refuse(r, CodeInvalidReplicaAssignment, "partitions should be a consecutive 0-based integer sequence")
+			return
+		}
 	}
 	p.replicas = replicas
 }

@@ -10,71 +10,76 @@ func ValidateDelete(im *Image, c *DeleteTopics) []TopicResult {
 // topic named by name and by id are refused, and nothing of them is deleted. Topics that come out nil are not to
 // be deleted.
 func planDelete(im *Image, c *DeleteTopics) ([]TopicResult, []*Topic) {
-	names, ids := make(map[string]int, len(c.Topics)), make(map[UUID]int)
+	d := deletion{im: im, names: make(map[string]int, len(c.Topics)), ids: make(map[UUID]int)}
 	for i := range c.Topics {
 		if ref := &c.Topics[i]; ref.Name != nil && ref.ID == (UUID{}) {
-			names[*ref.Name]++
+			d.names[*ref.Name]++
 		} else if ref.Name == nil && ref.ID != (UUID{}) {
-			ids[ref.ID]++
+			d.ids[ref.ID]++
 		}
 	}
-	results, topics := make([]TopicResult, 0, len(c.Topics)), make([]*Topic, 0, len(c.Topics))
-	add := func(t *Topic, r TopicResult) {
-		if r.Code != CodeNone {
-			t = nil
-		}
-		results, topics = append(results, r), append(topics, t)
-	}
+	saidName, saidID := make(map[string]bool, len(d.names)), make(map[UUID]bool, len(d.ids))
 	for i := range c.Topics {
 		ref := &c.Topics[i]
 		switch {
 		case ref.Name == nil && ref.ID == (UUID{}):
-			add(nil, TopicResult{NoName: true, Code: CodeInvalidRequest, Text: "Neither topic name nor id were specified."})
+			d.refuse(TopicResult{NoName: true}, CodeInvalidRequest, "Neither topic name nor id were specified.")
 		case ref.Name != nil && ref.ID != (UUID{}):
-			add(nil, TopicResult{Name: *ref.Name, ID: ref.ID, Code: CodeInvalidRequest, Text: "You may not specify both topic name and topic id."})
-		case ref.Name != nil:
-			n := names[*ref.Name]
-			delete(names, *ref.Name)
-			if n == 0 {
-				continue // said already
-			}
-			t := im.Topic(*ref.Name)
-			r := TopicResult{Name: *ref.Name}
-			if n > 1 {
-				refuse(&r, CodeInvalidRequest, "Duplicate topic name.")
-			} else if t == nil {
-				refuse(&r, CodeUnknownTopicOrPartition, "This server does not host this topic-partition.")
-			} else if ids[t.ID] > 0 {
-				r.ID = t.ID
-				delete(ids, t.ID)
-				refuse(&r, CodeInvalidRequest, "The provided topic name maps to an ID that was already supplied.")
-			} else {
-				r.ID = t.ID
-			}
-			add(t, r)
-		default:
-			n := ids[ref.ID]
-			delete(ids, ref.ID)
-			if n == 0 {
-				continue
-			}
-			t := im.TopicByID(ref.ID)
-			r := TopicResult{ID: ref.ID, NoName: t == nil}
-			if t != nil {
-				r.Name = t.Name
-			}
-			if n > 1 {
-				refuse(&r, CodeInvalidRequest, "Duplicate topic id.")
-			} else if t == nil {
-				refuse(&r, CodeUnknownTopicID, "This server does not host this topic ID.")
-			} else if names[t.Name] > 0 {
-				delete(names, t.Name)
-				refuse(&r, CodeInvalidRequest, "The provided topic name maps to an ID that was already supplied.")
-			}
-			add(t, r)
+			d.refuse(TopicResult{Name: *ref.Name, ID: ref.ID}, CodeInvalidRequest, "You may not specify both topic name and topic id.")
+		case ref.Name != nil && !saidName[*ref.Name]:
+			saidName[*ref.Name] = true
+			d.byName(*ref.Name)
+		case ref.Name == nil && !saidID[ref.ID]:
+			saidID[ref.ID] = true
+			d.byID(ref.ID)
 		}
 	}
-	return results, topics
+	return d.results, d.topics
+}
+
+// deletion is a DeleteTopics on its way: how often each name and id was given, and what comes of it.
+type deletion struct {
+	im      *Image
+	names   map[string]int
+	ids     map[UUID]int
+	results []TopicResult
+	topics  []*Topic // nil for those not to be deleted
+}
+
+func (d *deletion) refuse(r TopicResult, code Code, text string) {
+	r.Code, r.Text = code, text
+	d.results, d.topics = append(d.results, r), append(d.topics, nil)
+}
+
+func (d *deletion) accept(t *Topic) {
+	d.results, d.topics = append(d.results, TopicResult{Name: t.Name, ID: t.ID}), append(d.topics, t)
+}
+
+func (d *deletion) byName(name string) {
+	t := d.im.Topic(name)
+	switch {
+	case d.names[name] > 1:
+		d.refuse(TopicResult{Name: name}, CodeInvalidRequest, "Duplicate topic name.")
+	case t == nil:
+		d.refuse(TopicResult{Name: name}, CodeUnknownTopicOrPartition, "This server does not host this topic-partition.")
+	case d.ids[t.ID] > 0:
+		d.refuse(TopicResult{Name: name, ID: t.ID}, CodeInvalidRequest, "The provided topic name maps to an ID that was already supplied.")
+	default:
+		d.accept(t)
+	}
+}
+
+func (d *deletion) byID(id UUID) {
+	t := d.im.TopicByID(id)
+	switch {
+	case d.ids[id] > 1:
+		d.refuse(TopicResult{NoName: true, ID: id}, CodeInvalidRequest, "Duplicate topic id.")
+	case t == nil:
+		d.refuse(TopicResult{NoName: true, ID: id}, CodeUnknownTopicID, "This server does not host this topic ID.")
+	case d.names[t.Name] == 1: // byName says it
+	default:
+		d.accept(t)
+	}
 }
 
 // Kind implements Body.

@@ -13,7 +13,6 @@
 //     again with the kept result, and refuses the commands of a superseded incarnation.
 //   - Topic ids and producer ids are never handed out twice; a leader epoch never falls.
 //   - An image decoded from a snapshot and the image it was encoded from encode to the same bytes.
-//   - No two topics have names that differ only in '.' and '_'.
 //
 // Files: image.go what can be read; topic.go, broker.go, resource.go its parts; pmap.go and plist.go the
 // persistent map and list below it; builder.go the transient copy that Apply writes; command.go and one file per

@@ -14,7 +14,7 @@ type Image struct {
 	topics         pmap[string, *Topic]
 	byID           pmap[UUID, *Topic]
 	sorted         plist
-	collisions     pmap[string, string] // name with '.' as '_' -> the topic's name, for names with either
+	collisions     pmap[string, []string] // name with '.' as '_' -> topics of such a name, for names with either
 	partitions     int
 	configs        pmap[Resource, *config] // all but topics, which hold their own
 	brokers        []*Broker               // sorted by id

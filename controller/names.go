@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -42,13 +43,35 @@ func hasCollisionChars(name string) bool { return strings.ContainsAny(name, "._"
 // collisionKey is equal for names that collide: metric names cannot tell '.' from '_'.
 func collisionKey(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// CollidingTopic returns the existing topic whose name differs from name only in '.' and '_', or "".
+// CollidingTopic returns an existing topic whose name differs from name only in '.' and '_', or "".
 func (im *Image) CollidingTopic(name string) string {
 	if !hasCollisionChars(name) {
 		return ""
 	}
-	if other, ok := im.collisions.get(collisionKey(name)); ok && other != name {
-		return other
+	names, _ := im.collisions.get(collisionKey(name))
+	for _, other := range names {
+		if other != name {
+			return other
+		}
 	}
 	return ""
+}
+
+// putCollision and dropCollision keep the names of one key sorted.
+func (b *Builder) putCollision(name string) {
+	key := collisionKey(name)
+	names, _ := b.im.collisions.get(key)
+	i, _ := slices.BinarySearch(names, name)
+	b.im.collisions.set(b.edit, key, slices.Insert(slices.Clone(names), i, name))
+}
+
+func (b *Builder) dropCollision(name string) {
+	key := collisionKey(name)
+	names, _ := b.im.collisions.get(key)
+	if len(names) <= 1 {
+		b.im.collisions.del(b.edit, key)
+		return
+	}
+	i, _ := slices.BinarySearch(names, name)
+	b.im.collisions.set(b.edit, key, slices.Delete(slices.Clone(names), i, i+1))
 }

@@ -2,7 +2,8 @@ package controller
 
 import "fmt"
 
-// ValidateCreatePartitions says what Apply would answer for c on im: one result for each distinct name.
+// ValidateCreatePartitions says what Apply would answer for c on im: one result for each distinct name
+// (for each entry if the whole request is refused).
 func ValidateCreatePartitions(im *Image, c *CreatePartitions) []TopicResult {
 	plans := planPartitions(im, c)
 	out := make([]TopicResult, len(plans))
@@ -38,17 +39,24 @@ func planPartitions(im *Image, c *CreatePartitions) []growPlan {
 			total += max(int64(p.spec.Count)-int64(len(p.topic.Partitions)), 0)
 		}
 	}
+	if total > maxPerRequest {
+		plans = make([]growPlan, len(c.Topics))
+		for i := range plans {
+			plans[i].result.Name = c.Topics[i].Name
+			refuse(&plans[i].result, CodePolicyViolation, "Excessively large number of additional partitions per request.")
+		}
+		return plans
+	}
 	usable := im.usableBrokers()
 	for i := range plans {
-		p := &plans[i]
-		if p.result.Code == CodeNone {
-			p.check(im, usable, total > maxPartitionsPerRequest)
+		if p := &plans[i]; p.result.Code == CodeNone {
+			p.check(im, usable)
 		}
 	}
 	return plans
 }
 
-func (p *growPlan) check(im *Image, usable []placeBroker, tooMany bool) {
+func (p *growPlan) check(im *Image, usable []placeBroker) {
 	r, t := &p.result, p.topic
 	if t == nil {
 		refuse(r, CodeUnknownTopicOrPartition, "")
@@ -63,8 +71,6 @@ func (p *growPlan) check(im *Image, usable []placeBroker, tooMany bool) {
 		refuse(r, CodeInvalidPartitions, fmt.Sprintf("Topic already has %d partition(s).", have))
 	case more < 0:
 		refuse(r, CodeInvalidPartitions, fmt.Sprintf("The topic %s currently has %d partition(s); %d would not be an increase.", t.Name, have, p.spec.Count))
-	case tooMany:
-		refuse(r, CodePolicyViolation, "Excessively large number of partitions per request.")
 	case p.spec.Manual && int64(len(p.spec.Assignment)) != more:
 		refuse(r, CodeInvalidReplicaAssignment, fmt.Sprintf("Attempted to add %d additional partition(s), but only %d assignment(s) were specified.", more, len(p.spec.Assignment)))
 	case p.spec.Manual:
