@@ -61,6 +61,13 @@ func (l *load) failures() {
 	}
 }
 
+// setOutage tells the producers that the disk is gone, or back.
+func (l *load) setOutage(gone bool) {
+	for _, p := range l.producers {
+		p.outage.Store(gone)
+	}
+}
+
 // progress waits until every producer had n more records acknowledged.
 func (l *load) progress(n int64, limit time.Duration) {
 	l.t.Helper()

@@ -21,11 +21,13 @@ func TestPowerCut(t *testing.T) {
 		l.progress(1, 20*time.Second)
 		time.Sleep(time.Duration(50+rng.IntN(1000)) * time.Millisecond)
 		l.failures()
+		l.setOutage(true)
 		if err := disk.cutPower(); err != nil {
 			t.Fatalf("cutting the power: %v", err)
 		}
 		time.Sleep(time.Duration(rng.IntN(30)) * time.Millisecond) // no acknowledgement may come any more
 		b.Kill()
+		l.setOutage(false)
 		disk.unmount()
 		if err := disk.mount(); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,8 @@ type producer struct {
 	acked  int64   // records acknowledged
 	resent int64   // batches sent again after a lost connection or a retriable error
 	err    error   // what must never happen
+
+	outage atomic.Bool // the disk is gone: any error may come
 
 	stop chan struct{}
 	done chan struct{}
@@ -200,6 +203,9 @@ func (p *producer) answer(s *sent, frame []byte) (retry bool, err error) {
 		return false, err
 	}
 	part := resp.(*kmsg.ProduceResponse).Topics[0].Partitions[0]
+	if part.ErrorCode != 0 && p.outage.Load() {
+		return true, nil
+	}
 	switch part.ErrorCode {
 	case 0:
 	case 3, 5, 6, 7, 56: // unknown for the moment after a start, no leader yet, moved, timed out, storage
