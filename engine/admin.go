@@ -187,15 +187,9 @@ func (p *Partition) retain() {
 	p.shard.st.deleted.Add(int64(n))
 	p.shard.st.deletedBytes.Add(r.Bytes)
 	p.startMoved()
-	p.noteSize()
 	p.noteUnsynced()
 	p.retainAgain = r.Roll
 	if n > 0 || r.Roll {
 		p.shard.touch(p)
 	}
-}
-
-func (p *Partition) noteSize() {
-	p.size.Store(p.log.Size())
-	p.segments.Store(int64(p.log.Segments()))
 }

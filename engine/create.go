@@ -146,7 +146,6 @@ func newPartition(e *Engine, d *logDir, log *segment.Log, prods *producers, conf
 	p.marks[ReadCommitted].reset(p.pub.stable.Load(), 0)
 	p.marks[ReadWritten].reset(written, 0)
 	p.recoveryPoint.Store(log.RecoveryPoint())
-	p.noteSize()
 	return p
 }
 

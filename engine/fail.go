@@ -166,7 +166,6 @@ func (p *Partition) jobDone(j *segment.Job) {
 	p.jobs--
 	p.log.JobDone(j)
 	p.shard.touch(p)
-	p.noteSize()
 	if j.Err != nil {
 		p.jobFailed(j)
 		return

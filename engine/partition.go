@@ -43,7 +43,6 @@ type Partition struct {
 	scheduled atomic.Bool
 	readyNext *Partition
 
-	size, segments atomic.Int64 // of the segment files
 	// recoveryPoint is what the recovery-point file may say; startWanted a log start that is about to be in force.
 	recoveryPoint, startWanted atomic.Int64
 
@@ -167,7 +166,11 @@ func (p *Partition) Producers(done func([]ProducerInfo, error)) {
 }
 
 // Size is the sum of the partition's segment files in bytes.
-func (p *Partition) Size() int64 { return p.size.Load() }
+func (p *Partition) Size() int64 {
+	v := p.log.View()
+	defer v.Release()
+	return v.Size()
+}
 
 // post runs fn on the owner loop; cold paths only.
 func (p *Partition) post(fn func()) { p.shard.loop.PostFunc(fn) }

@@ -23,6 +23,7 @@ type conn struct {
 	paused  bool
 	closed  bool
 	refused bool // came before or after the time of service
+	ending  bool // closes when what was handed to the socket has left; nothing is begun or answered any more
 	running bool // advance is on the stack
 	barrier bool // the last request has not pushed its batches yet: begin nothing behind it
 
@@ -39,13 +40,13 @@ const heldMax = 1
 
 // frame takes one whole frame from the socket.
 func (c *conn) frame(b *bufpool.Buf) {
-	if c.closed {
+	if c.over() {
 		b.Release()
 		return
 	}
 	c.held = append(c.held, b)
 	c.advance()
-	if len(c.held) >= heldMax && !c.paused && !c.closed {
+	if len(c.held) >= heldMax && !c.paused && !c.over() {
 		c.paused = true
 		c.nc.PauseRead()
 	}
@@ -58,9 +59,9 @@ func (c *conn) advance() {
 		return
 	}
 	c.running = true
-	for again := true; again && !c.closed; {
+	for again := true; again && !c.over(); {
 		again = c.sendReady()
-		for len(c.held) > 0 && !c.closed && c.mayBegin(c.held[0]) {
+		for len(c.held) > 0 && !c.over() && c.mayBegin(c.held[0]) {
 			b := c.held[0]
 			copy(c.held, c.held[1:])
 			c.held[len(c.held)-1] = nil
@@ -70,7 +71,7 @@ func (c *conn) advance() {
 		}
 	}
 	c.running = false
-	if c.paused && len(c.held) == 0 && !c.closed {
+	if c.paused && len(c.held) == 0 && !c.over() {
 		c.paused = false
 		c.nc.ResumeRead()
 	}
@@ -104,9 +105,7 @@ func (c *conn) begin(b *bufpool.Buf) {
 	c.fe.stats.open.Add(1)
 	c.onlyWrites = c.onlyWrites && isProduce(b.B)
 	if err := r.parse(); err != nil {
-		c.fe.rejected(c, err)
-		r.release()
-		c.close(err)
+		r.fail(err)
 		return
 	}
 	c.fe.dispatch(r)
@@ -115,8 +114,12 @@ func (c *conn) begin(b *bufpool.Buf) {
 // sendReady hands the answers at the head of the list to the socket. It reports whether it sent any.
 func (c *conn) sendReady() bool {
 	sent := false
-	for c.head != nil && c.head.done {
+	for c.head != nil && c.head.done && !c.over() {
 		r := c.head
+		if r.failed != nil {
+			c.close(r.failed)
+			return sent
+		}
 		c.head = r.next
 		if c.head == nil {
 			c.tail = nil
@@ -132,12 +135,18 @@ func (c *conn) sendReady() bool {
 	return sent
 }
 
-// close ends the connection. Open requests stay in the list until what they wait for has ended.
+// over tells that nothing is begun and nothing is answered any more.
+func (c *conn) over() bool { return c.closed || c.ending }
+
+// close ends the connection when the answers that were handed to the socket have left. Open requests stay in the list
+// until what they wait for has ended.
 func (c *conn) close(err error) {
-	if c.closed {
+	if c.over() {
 		return
 	}
-	c.nc.Close(err)
+	c.ending = true
+	c.fe.rejected(c, err)
+	c.nc.Close(nil)
 }
 
 // ended is told by the loop that the connection is gone. Requests that wait only for data are cancelled; appends

@@ -38,7 +38,7 @@ func (ls *loopState) newRequest(c *conn, b *bufpool.Buf) *request {
 }
 
 func (ls *loopState) freeRequest(r *request) {
-	r.conn, r.out, r.done, r.cancel = nil, nil, false, nil
+	r.conn, r.out, r.done, r.failed, r.cancel = nil, nil, false, nil, nil
 	if ls.freeLen >= freeMax {
 		return
 	}

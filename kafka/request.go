@@ -18,6 +18,7 @@ type request struct {
 
 	out    *netpoll.Out // the answer; nil with done set means that none is due (acks=0)
 	done   bool
+	failed error     // ends the connection in place of an answer
 	cancel canceller // told when the connection ends while the request waits; may be nil
 
 	produce produceState
@@ -58,11 +59,10 @@ func (r *request) finish(out *netpoll.Out) {
 	c.advance()
 }
 
-// fail ends the request by ending its connection: the answer of Kafka where no error can be expressed.
+// fail ends the request by ending its connection: the answer of Kafka where no error can be expressed. The requests
+// before it are answered first.
 func (r *request) fail(err error) {
-	c := r.conn
-	c.fe.rejected(c, err)
-	c.close(err)
+	r.failed = err
 	r.finish(nil)
 }
 

@@ -61,6 +61,7 @@ type Conn struct {
 	// What is going on.
 	recving, writing, chilled            bool // operations in flight
 	paused, waiting, eof, ending, closed bool
+	refused                              bool // ending for what the peer sent: what is owed for earlier frames comes first
 	busy, dirty, resuming, dead, opened  bool
 	closeErr                             error
 
@@ -130,9 +131,23 @@ func (c *Conn) Close(err error) {
 	c.loop.again = true
 }
 
+// refuse ends the connection for bytes that are no frame. Nothing more is read; what the handler owes for the frames
+// before is still sent.
+func (c *Conn) refuse(err error) {
+	if !c.busy && c.outHead == nil {
+		c.Close(err)
+		return
+	}
+	c.ending, c.refused, c.closeErr = true, true, err
+}
+
 // endIfDone closes a connection whose peer has stopped sending, or that was asked to end, once nothing is owed.
 func (c *Conn) endIfDone() {
-	if c.closed || c.outHead != nil {
+	if c.closed || c.outHead != nil || c.refused && c.busy {
+		return
+	}
+	if c.refused {
+		c.Close(c.closeErr)
 		return
 	}
 	if c.ending || (c.eof && !c.busy && c.stash == nil && c.need == 0 && !c.whole()) {

@@ -180,7 +180,7 @@ func (c *Conn) feed(b []byte) []byte {
 		}
 		n, rest, err := c.frameHead(b)
 		if err != nil {
-			c.Close(err)
+			c.refuse(err)
 			return nil
 		}
 		b = rest
