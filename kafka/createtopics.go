@@ -76,11 +76,10 @@ func (f *Frontend) createdReply(req *kmsg.CreateTopicsRequest, body *controller.
 			t.ErrorMessage = &res.Text
 		}
 		t.NumPartitions, t.ReplicationFactor = -1, -1
+		t.Configs = []kmsg.CreateTopicsResponseTopicConfig{} // Kafka answers a list, never null
 		if res.Code == controller.CodeNone {
 			t.NumPartitions, t.ReplicationFactor = res.Partitions, res.ReplicationFactor
-			if !req.ValidateOnly {
-				t.TopicID = res.ID
-			}
+			t.TopicID = res.ID
 			t.Configs = createdConfigs(layers.DescribeCreated(config.Set(byName[res.Name].Configs)))
 		}
 		resp.Topics = append(resp.Topics, t)

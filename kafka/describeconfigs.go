@@ -56,9 +56,13 @@ func (f *Frontend) describeResource(q *kmsg.DescribeConfigsRequestResource, req 
 		d.ErrorCode, text = err.Code, err.Message
 		return d
 	}
+	logger := config.Scope(q.ResourceType) == config.BrokerLogger
 	d.Configs = make([]kmsg.DescribeConfigsResponseResourceConfig, len(entries))
 	for i := range entries {
 		describeEntry(&entries[i], req, &d.Configs[i])
+		if logger {
+			d.Configs[i].Documentation = &entries[i].Doc // Kafka answers "" here, asked or not
+		}
 	}
 	return d
 }

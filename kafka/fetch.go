@@ -169,7 +169,7 @@ func (f *Frontend) planPart(s *fetchState, p *fetchPart, left int, first bool) {
 		return
 	}
 	b := p.part.Bounds()
-	if p.reply.Error = checkEpoch(p.leaderEpoch, b.LeaderEpoch); p.reply.Error != wire.NoError {
+	if p.reply.Error = checkEpoch(max(p.leaderEpoch, -1), b.LeaderEpoch); p.reply.Error != wire.NoError {
 		f.hintLeader(s, p)
 		return
 	}

@@ -89,12 +89,15 @@ func partitionsNamedTwice(req *kmsg.ListOffsetsRequest) map[topicPartition]bool 
 	return twice
 }
 
-// onePerPartition keeps the first of the entries of a partition that was named twice, and joins topics named twice, as
-// Kafka's answer has them.
+// onePerPartition keeps the first of the entries of a partition that was named twice, joins topics named twice and drops
+// those without partitions, as Kafka's answer has them.
 func onePerPartition(resp *kmsg.ListOffsetsResponse) {
 	places := map[string]int{}
 	out := resp.Topics[:0]
 	for _, t := range resp.Topics {
+		if len(t.Partitions) == 0 {
+			continue
+		}
 		at, ok := places[t.Topic]
 		if !ok {
 			places[t.Topic] = len(out)

@@ -121,7 +121,7 @@ func (f *Frontend) refuseLookup(req *kmsg.MetadataRequest, resp *kmsg.MetadataRe
 		if req.Topics[i].Topic != nil {
 			name = *req.Topics[i].Topic
 		}
-		mt.Topic, mt.ErrorCode = &name, int16(wire.InvalidRequest)
+		mt.Topic, mt.TopicID, mt.ErrorCode = &name, req.Topics[i].TopicID, int16(wire.InvalidRequest)
 		resp.Topics = append(resp.Topics, mt)
 	}
 }
