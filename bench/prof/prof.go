@@ -114,7 +114,7 @@ func telling(frames []string) string {
 }
 
 func isSyscall(f string) bool {
-	for _, p := range []string{"syscall.", "internal/runtime/syscall.", "runtime/internal/syscall.", "golang.org/x/sys/unix.", "internal/poll.", "runtime.entersyscall", "runtime.exitsyscall", "runtime.reentersyscall"} {
+	for _, p := range []string{"syscall.", "internal/runtime/syscall", "runtime/internal/syscall", "golang.org/x/sys/unix.", "internal/poll.", "runtime.entersyscall", "runtime.exitsyscall", "runtime.reentersyscall"} {
 		if strings.HasPrefix(f, p) {
 			return true
 		}

@@ -27,7 +27,7 @@ var calls = []struct{ word, subsystem string }{
 	{"datasync", Sync}, {"fsync", Sync}, {"syncfs", Sync}, {"sync_file", Sync},
 	{"pread", FileRead}, {"readat", FileRead}, {"fileread", FileRead}, {"readfile", FileRead},
 	{"recv", Sockets}, {"send", Sockets}, {"writemsg", Sockets}, {"readmsg", Sockets}, {"accept", Sockets}, {"shutdown", Sockets}, {"sockopt", Sockets}, {"socket", Sockets},
-	{"epoll", Poll}, {"netpoll", Poll},
+	{"poll", Poll},
 	{"io_uring", RingEnter}, {"iouring", RingEnter}, {"giouring", RingEnter}, {"enter", RingEnter}, {"submit", RingEnter},
 	{"writev", Sockets}, {"conn).write", Sockets}, {"conn).read", Sockets},
 }
@@ -74,7 +74,7 @@ func classifyCall(frames []string) string {
 		if !isSyscall(f) && !strings.Contains(lower, "giouring") {
 			_, lower, _ = strings.Cut(lower[strings.LastIndexByte(lower, '/')+1:], ".") // a package's name says nothing about the call
 		}
-		if !strings.HasPrefix(f, "syscall.Syscall") && !strings.HasPrefix(f, "syscall.RawSyscall") && !strings.Contains(f, "runtime/syscall.") && !strings.HasPrefix(f, "runtime.") {
+		if !strings.HasPrefix(f, "syscall.Syscall") && !strings.HasPrefix(f, "syscall.RawSyscall") && !strings.Contains(f, "runtime/syscall") && !strings.HasPrefix(f, "runtime.") {
 			for _, c := range calls {
 				if strings.Contains(lower, c.word) {
 					return c.subsystem
