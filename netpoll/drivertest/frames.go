@@ -154,3 +154,22 @@ func pauseInsideFrame(t *testing.T, f netpoll.DriverFactory) {
 		k.expect(b)
 	}
 }
+
+// badFrameAfterGoodOnes: what is owed for earlier frames is sent before a bad one ends the connection.
+func badFrameAfterGoodOnes(t *testing.T, f netpoll.DriverFactory) {
+	h := &handler{max: 1000}
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		c.SetBusy(true)
+		tm := &netpoll.Timer{Fire: timerFunc(func() { echo(c, b); c.SetBusy(false) })}
+		c.Loop().SetTimer(tm, c.Loop().NowNs()+20_000_000)
+	}
+	r := newRig(t, f, h, rigOptions{})
+	k := dial(t, r.addr)
+	good := frameOf(1, 500)
+	k.send(append(good, frameOf(2, 2000)...))
+	k.expect(good)
+	k.atEnd()
+	if err := h.anyEnd(); h.frames.Load() != 1 || err == nil || !bytes.Contains([]byte(err.Error()), []byte("frame of")) {
+		t.Errorf("%d frames, ended with %v", h.frames.Load(), err)
+	}
+}

@@ -233,3 +233,64 @@ func lateConnectionIsWatched(t *testing.T, f netpoll.DriverFactory) {
 	r.group.SetLimits(l)
 	k.atEnd()
 }
+
+// addresses: a wildcard listener serves IPv4 and IPv6, knows its peers by addresses that compare, and its connections
+// send small messages at once.
+func addresses(t *testing.T, f netpoll.DriverFactory) {
+	infos := make(chan netpoll.ConnInfo, 10)
+	h := &handler{opened: func(c *netpoll.Conn) { infos <- c.Info() }}
+	r := newRig(t, f, h, rigOptions{})
+	a, err := r.group.Listen(":0", 7, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(a.String())
+	hosts := []string{"127.0.0.1"}
+	if l, err := net.Listen("tcp6", "[::1]:0"); err == nil {
+		l.Close()
+		hosts = append(hosts, "::1")
+	}
+	for _, host := range hosts {
+		k := dial(t, net.JoinHostPort(host, port))
+		k.send(frameOf(1, 10))
+		k.expect(frameOf(1, 10))
+		info := <-infos
+		if info.Remote.String() != k.LocalAddr().String() || info.Local.String() != k.RemoteAddr().String() || info.Listener != 7 {
+			t.Errorf("%s: %+v, dialled from %s to %s", host, info, k.LocalAddr(), k.RemoteAddr())
+		}
+		found := false
+		for fd := 3; fd < 5000; fd++ {
+			local, err := unix.Getsockname(fd)
+			if err != nil {
+				continue
+			}
+			peer, err := unix.Getpeername(fd)
+			if err != nil || portOf(peer) != int(info.Remote.Port()) || portOf(local) != int(info.Local.Port()) {
+				continue
+			}
+			found = true
+			if v, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY); err != nil || v == 0 {
+				t.Errorf("%s: TCP_NODELAY is %d, %v", host, v, err)
+			}
+			if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK == 0 {
+				t.Errorf("%s: the socket blocks (%v)", host, err)
+			}
+		}
+		if !found {
+			t.Errorf("%s: the server's socket was not found", host)
+		}
+	}
+	if _, err := r.group.Listen(a.String(), 0, h); err == nil {
+		t.Error("a port that is taken was bound again")
+	}
+}
+
+func portOf(sa unix.Sockaddr) int {
+	switch a := sa.(type) {
+	case *unix.SockaddrInet4:
+		return a.Port
+	case *unix.SockaddrInet6:
+		return a.Port
+	}
+	return -1
+}

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	bufCount = 256
-	bufBytes = 16 << 10
+	// The kernel hands over some 20 completions per call, and buffers are given back between calls.
+	bufCount = 128
+	bufBytes = 32 << 10
 	bufGroup = 1
 	// arenaBytes holds the iovecs of what is submitted together; the kernel has copied them when a submit returns.
 	arenaBytes = 128 << 10
