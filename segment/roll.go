@@ -176,11 +176,17 @@ func writeIndexes(fsys vfs.FS, s *Segment, sm *sum) error {
 	return writeDurable(fsys, s.path(suffixTimeIndex), tix)
 }
 
-// writeSnapshot writes the producers' snapshot and its window file. The window goes first: one without a snapshot means
-// nothing, a snapshot without one is still good.
+// writeSnapshot writes the producers' snapshot and its window file. The window's name is durable before the snapshot
+// appears: one without a snapshot means nothing, but a snapshot alone would be taken for one of Kafka's, and recovery
+// would forget four of five batches that an older pair and the log still tell.
 func writeSnapshot(fsys vfs.FS, dir string, producers []ProducerEntry, offset int64) error {
 	if err := writeDurable(fsys, fileName(dir, offset, suffixWindow), encodeWindow(producers, offset)); err != nil {
 		return err
+	}
+	if len(producers) > 0 {
+		if err := fsys.SyncDir(dir); err != nil {
+			return err
+		}
 	}
 	return writeDurable(fsys, fileName(dir, offset, suffixSnapshot), encodeSnapshot(producers))
 }
