@@ -8,6 +8,6 @@
 // (medians, ratios), prof (CPU profiles by subsystem), target (starting and stopping what is measured), run (workloads, rounds,
 // report), enginebench (the storage engine alone), standalone (a program with this command only).
 //
-// Files: command.go (the command), runcmd.go (campaigns), table.go (their tables), gen.go and floor.go (the hidden commands that run in
+// Files: command.go (the command), runcmd.go (campaigns), table.go (their tables), enginecmd.go (the engine alone), gen.go and floor.go (the hidden commands that run in
 // processes of their own).
 package bench

@@ -55,6 +55,9 @@ type campaign struct {
 func Go(ctx context.Context, o Options) (*Report, error) {
 	c := &campaign{Options: o, report: &Report{Meta: Meta{Started: time.Now(), Version: o.Version, Command: os.Args, Passes: o.Passes}}}
 	c.report.Meta.Machine()
+	if cc := c.report.Meta.Congest; cc == "bbr" {
+		fmt.Fprintln(c.Log, "this machine's congestion control is bbr, which throttles loopback: Kafka has no setting for it and will read and answer slower than it could; for fair figures: sysctl net.ipv4.tcp_congestion_control=cubic")
+	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return c.report, err
 	}

@@ -2,7 +2,7 @@
 // user names, floors by our own binary, and anything else by its address. It also makes and drops topics.
 //
 // It tunes nothing that is not stated in Options: a target runs with its defaults but for the address, the directory, the
-// engine and the number of loops.
+// engine, the number of loops and (Millrace) cubic as congestion control. Kafka cannot be told: it takes the machine's.
 //
 // A Target is immutable; an Instance belongs to the runner's goroutine.
 //

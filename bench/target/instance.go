@@ -110,6 +110,8 @@ func (i *Instance) args() []string {
 		"--override", "listeners=PLAINTEXT://" + i.Addr,
 		"--override", "admin.listen=" + i.Admin,
 		"--override", "io.engine=" + t.Engine,
+		// bbr, the default of some virtual machines, paces loopback down to a third; floors and generator use cubic too.
+		"--override", "socket.tcp.congestion=cubic",
 	}
 	if t.Loops > 0 {
 		args = append(args, "--override", "num.loops="+strconv.Itoa(t.Loops))
