@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
+	"syscall"
 	"time"
 
 	"millrace/internal/config"
@@ -24,7 +26,7 @@ func (s *server) listen(c *config.BrokerConfig) ([]config.Endpoint, error) {
 	s.node.OnConfig(func(c *config.BrokerConfig) { group.SetLimits(limits(c)) })
 	var endpoints []config.Endpoint
 	for i, l := range c.Listeners {
-		addr, err := group.Listen(l.Address(), i, s.front)
+		addr, err := listenPatiently(group, l.Address(), i, s.front)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Endpoint, err)
 		}
@@ -38,6 +40,20 @@ func (s *server) listen(c *config.BrokerConfig) ([]config.Endpoint, error) {
 		endpoints = append(endpoints, e)
 	}
 	return endpoints, nil
+}
+
+// takenMax is how long a taken address is tried again.
+const takenMax = 2 * time.Second
+
+// listenPatiently waits for an address that is taken: the kernel closes the sockets which a killed process had in its
+// ring only when it gets round to taking the ring down, some time after the process is gone.
+func listenPatiently(g *netpoll.Group, addr string, index int, h netpoll.Handler) (net.Addr, error) {
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		bound, err := g.Listen(addr, index, h)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Since(begin) > takenMax {
+			return bound, err
+		}
+	}
 }
 
 // kafkaSocketBuffer is Kafka's default of socket.send.buffer.bytes and socket.receive.buffer.bytes. At that value the
