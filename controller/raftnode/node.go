@@ -55,7 +55,10 @@ func open(opts Options) (*Node, error) {
 	} else if err := n.resume(l); err != nil {
 		return nil, err
 	}
-	return n, n.start(l)
+	if err := n.start(l); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
 }
 
 // found begins a new directory. Nothing is durable until the first Persist that syncs.

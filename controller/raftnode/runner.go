@@ -56,7 +56,8 @@ const proposeBytes = 16 << 20
 // be committed.
 //
 // Errors: ErrMissing, *DamageError, or those of the file system.
-func Open(opts Options) (*Runner, error) {
+func Open(opts Options) (r *Runner, err error) {
+	defer caught(&err)
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func Open(opts Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{opts: opts, node: n, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	r = &Runner{opts: opts, node: n, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	for { // what is known to be committed; nothing to write
 		rd, ok := n.Ready()
 		if !ok {
@@ -172,7 +173,8 @@ func (r *Runner) die(err error) {
 }
 
 // turn does all there is to do.
-func (r *Runner) turn() error {
+func (r *Runner) turn() (err error) {
+	defer caught(&err)
 	for {
 		r.take()
 		if err := r.node.Campaign(); err != nil {
@@ -236,8 +238,8 @@ func (r *Runner) propose() {
 // publish shows the new image, tells the subscribers and answers the proposals, in this order.
 func (r *Runner) publish(out *Outcome) {
 	if out.New != out.Old {
+		r.mu.Lock() // so that Subscribe answers the image before the first that its function hears of
 		r.image.Store(out.New)
-		r.mu.Lock()
 		subs := r.subs
 		r.mu.Unlock()
 		for _, fn := range subs {
