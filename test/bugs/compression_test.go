@@ -85,7 +85,7 @@ func readEverywhere(t *testing.T, name string, n int) {
 		"franz-go":   franzReader(ctx, name),
 		"sarama":     saramaReader(ctx, name),
 		"kafka-go":   kafkaGoReader(ctx, name),
-		"librdkafka": librdkafkaReader(name),
+		"librdkafka": librdkafkaReader(ctx, name),
 	}
 	for client, open := range readers {
 		if err := expectLines(n, open); err != nil {
@@ -166,7 +166,7 @@ func kafkaGoReader(ctx context.Context, name string) func() (string, error) {
 	}
 }
 
-func librdkafkaReader(name string) func() (string, error) {
+func librdkafkaReader(ctx context.Context, name string) func() (string, error) {
 	var c *ckafka.Consumer
 	return func() (string, error) {
 		if c == nil {
@@ -174,6 +174,7 @@ func librdkafkaReader(name string) func() (string, error) {
 			if c, err = ckafka.NewConsumer(&ckafka.ConfigMap{"bootstrap.servers": target.Addr, "group.id": "unused", "enable.auto.commit": false, "check.crcs": true}); err != nil {
 				return "", err
 			}
+			context.AfterFunc(ctx, func() { c.Close() })
 			if err := c.Assign([]ckafka.TopicPartition{{Topic: &name, Partition: 0, Offset: 0}}); err != nil {
 				return "", err
 			}

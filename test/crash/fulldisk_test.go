@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,15 +39,12 @@ func fullDisk(t *testing.T, disk *smallDisk) {
 		}
 	}
 	b.Kill()
-	if err := b.Launch(); err != nil {
-		t.Fatalf("restart on the full disk: %v", err)
-	}
-	w.readAll()
-	if code := w.write(64 << 10); code != 56 && code != 0 {
-		t.Errorf("after a restart on the full disk: error %d, want 56", code)
-	}
+	restartOnFullDisk(t, b, w)
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
+	}
+	if err := b.WaitReady(15 * time.Second); err != nil {
+		t.Fatalf("after space came back: %v", err)
 	}
 	for deadline := time.Now().Add(15 * time.Second); w.write(64<<10) != 0; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -63,6 +61,26 @@ func fullDisk(t *testing.T, disk *smallDisk) {
 		t.Fatal(err)
 	}
 	cleanDump(t, b, "after a full disk", topic)
+}
+
+// restartOnFullDisk starts the broker while nothing can be written. It serves, or it stays, says why, and waits for space.
+func restartOnFullDisk(t *testing.T, b *harness.Broker, w *recordWriter) {
+	t.Helper()
+	before := len(b.Logs())
+	if err := b.LaunchNoWait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.WaitReady(5 * time.Second); err != nil {
+		if log := b.Logs(); !b.Alive() || !strings.Contains(log[min(before, len(log)):], "no space") {
+			t.Fatalf("restart on the full disk: %v", err)
+		}
+		t.Log("restart on the full disk: the broker waits for space, and says so")
+		return
+	}
+	w.readAll()
+	if code := w.write(64 << 10); code != 56 && code != 0 {
+		t.Errorf("after a restart on the full disk: error %d, want 56", code)
+	}
 }
 
 // recordWriter writes records one at a time to partition 0 with acks=all and remembers which were acknowledged where. Owned by the test.
