@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"millrace/controller"
+	"millrace/vfs"
 
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
@@ -108,4 +109,38 @@ func joiner(t *testing.T, a *Node, id uint64) *Node {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestSnapshotFirst: a snapshot is the first that an empty node hears, and what it is started from later.
+func TestSnapshotFirst(t *testing.T) {
+	w := newWorld(t, emptyMem(t))
+	w.mustOpen()
+	w.must(createTopic("a", 1))
+	a := w.r.node
+	b := joiner(t, a, RaftID(1, 1))
+	term, _ := a.Leader()
+	snap := (&snapshot{index: a.image.Index(), term: term, conf: &pb.ConfState{Voters: []uint64{a.self}, Learners: []uint64{b.self}}}).meta()
+	snap.Data = image(a.image)
+	if err := b.Step(&pb.Message{Type: pb.MsgSnap.Enum(), From: new(a.self), To: new(b.self), Term: new(term), Snapshot: snap}); err != nil {
+		t.Fatal(err)
+	}
+	for r, ok := b.Ready(); ok; r, ok = b.Ready() {
+		if err := b.Persist(r); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Advance(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(image(a.image), image(b.image)) {
+		t.Fatal("images differ")
+	}
+	b.opts.FS = b.opts.FS.(*vfs.Mem).Image(0)
+	again, err := open(b.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(image(a.image), image(again.image)) || len(again.conf.GetLearners()) != 1 {
+		t.Fatal("images differ after a start")
+	}
 }

@@ -68,7 +68,13 @@ func (n *Node) Ready() (*Ready, bool) {
 func (n *Node) Persist(r *Ready) error {
 	if r.snap != nil {
 		h := n.header(r.snap, r.rd.HardState)
-		return n.disk.rotate(r.snap, append([]record{h.record()}, r.records...))
+		first := []record{h.record()}
+		for _, rec := range r.records {
+			if rec.kind != kindHeader { // of a founding that nothing was written of yet
+				first = append(first, rec)
+			}
+		}
+		return n.disk.rotate(r.snap, first)
 	}
 	if len(r.records) == 0 {
 		return nil
