@@ -23,7 +23,7 @@ func samples() map[string][]byte {
 		"one byte":  {7},
 		"text":      []byte(strings.Repeat("to be or not to be, that is the question; ", 5_000)),
 		"noise":     noise,
-		"zeros":     make([]byte, 3<<20),
+		"zeros":     make([]byte, 1<<20),
 		"one block": noise[:32<<10],
 		"64 KiB":    noise[:64<<10],
 		"mixed":     append(append(make([]byte, 70_000), noise[:70_000]...), make([]byte, 70_000)...),
@@ -149,7 +149,7 @@ func TestNoAllocations(t *testing.T) {
 		}
 		for name, f := range work {
 			f()
-			if n := testing.AllocsPerRun(20, f); n > 0.5 {
+			if n := testing.AllocsPerRun(20, f); n > 0.5 && !raceEnabled {
 				t.Errorf("%s %s: %.1f allocations", typ, name, n)
 			}
 		}
