@@ -1,15 +1,46 @@
 package netpoll
 
 // spinState decides whether looking for events before sleeping pays. Owned by its loop.
+//
+// Looking is worth while as long as it finds something (credit above 0). Sleeps that ended so soon that looking might have found the
+// event earn a new trial; trials that fail make the next one dearer, since where loop and peer share a processor
+// looking keeps the very event away.
 type spinState struct {
-	credit int // looking is worth while above 0
+	credit int // failures that are still allowed
+	quick  int // short sleeps since the last failure
+	price  int // short sleeps that a trial costs, less one
 }
 
 const (
 	spinCreditMax = 8
+	spinPriceMax  = 1023
 	// spinClock: the clock is read every so many looks.
 	spinClock = 16
 )
+
+// hit: looking found something.
+func (s *spinState) hit() {
+	s.credit = min(s.credit+1, spinCreditMax)
+	s.price /= 2
+}
+
+// missed: looking found nothing.
+func (s *spinState) missed() {
+	if s.credit--; s.credit == 0 {
+		s.price = min(2*s.price+1, spinPriceMax)
+		s.quick = 0
+	}
+}
+
+// slept: a sleep ended, soon or late.
+func (s *spinState) slept(soon bool) {
+	if !soon {
+		return
+	}
+	if s.quick++; s.quick > s.price {
+		s.quick, s.credit = 0, 1
+	}
+}
 
 // turn is one round: wait, completions, mailbox, timers, resumed connections, hooks, flush, closed connections.
 // What is started in it is submitted by the next wait.
@@ -88,12 +119,12 @@ func (l *Loop) look(limit int64) (n int, hit bool, err error) {
 		n, err = l.drv.Wait(0)
 		if n > 0 || err != nil || !l.mail.empty() {
 			l.st.spinHits.Inc()
-			l.spin.credit = min(l.spin.credit+1, spinCreditMax)
+			l.spin.hit()
 			return n, true, err
 		}
 		if i%spinClock == 0 {
 			if l.ClockNs()-start > most {
-				l.spin.credit--
+				l.spin.missed()
 				return 0, false, nil
 			}
 		}
@@ -111,9 +142,8 @@ func (l *Loop) sleep(limit int64) (int, error) {
 	l.sleeping.Store(false)
 	l.st.sleeps.Inc()
 	l.tick()
-	if slept := l.nowNs - start; slept < 2*int64(l.opts.SpinUs)*1000 && limit != 0 {
-		// What came would nearly have been met by looking.
-		l.spin.credit = min(l.spin.credit+1, spinCreditMax)
+	if limit != 0 {
+		l.spin.slept(l.nowNs-start < 2*int64(l.opts.SpinUs)*1000)
 	}
 	return n, err
 }

@@ -137,13 +137,13 @@ func syncsInParallel(t *testing.T, f netpoll.DriverFactory) {
 		k.send(frameOf(byte(i), 10))
 		k.expect(frameOf(byte(i), 10))
 	}
-	if d := time.Since(start); d > 150*time.Millisecond {
+	if d := time.Since(start); d > time.Second { // inline it would take 1.6 s
 		t.Errorf("the loop was held up by datasyncs: %v for 20 echoes", d)
 	}
 	for range 8 {
 		<-done
 	}
-	if d := time.Since(start); d > 1200*time.Millisecond {
+	if d := time.Since(start); d > 1500*time.Millisecond {
 		t.Errorf("8 datasyncs of 200 ms took %v", d)
 	}
 }
