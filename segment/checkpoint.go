@@ -78,10 +78,18 @@ func (w *checkpointWork) run() error {
 			return err
 		}
 	}
-	if err := writeDurable(w.fs, w.active.path(suffixSum), w.sum.encode()); err != nil {
+	return writeSum(w.fs, w.active, &w.sum)
+}
+
+// writeSum writes a segment's side file when all that it vouches for has its name.
+func writeSum(fsys vfs.FS, s *Segment, sm *sum) error {
+	if err := fsys.SyncDir(s.shared.dir); err != nil {
 		return err
 	}
-	return w.fs.SyncDir(w.dir)
+	if err := writeDurable(fsys, s.path(suffixSum), sm.encode()); err != nil {
+		return err
+	}
+	return fsys.SyncDir(s.shared.dir)
 }
 
 // flushIndexes appends the new entries to the active segment's index files.

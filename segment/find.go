@@ -40,7 +40,8 @@ func (s *Segment) readSome(p []byte, off, limit int64, block bool) (int, error) 
 // headers walks the batch headers of a segment's file. Owned by the goroutine that made it.
 type headers struct {
 	seg   *Segment
-	limit int64
+	limit int64 // published end in the file
+	end   int64 // and its offset
 	block bool
 	buf   []byte
 	at    int64 // file position of buf[0]
@@ -62,7 +63,8 @@ func (h *headers) next(pos int64) (batch.View, error) {
 	}
 	v := batch.View(b[:batch.HeaderSize])
 	size, err := batch.PeekSize(b)
-	if err != nil || v.Magic() != batch.Magic || pos+int64(size) > h.limit || v.LastOffsetDelta() < 0 {
+	if err != nil || v.Magic() != batch.Magic || pos+int64(size) > h.limit || v.LastOffsetDelta() < 0 ||
+		v.BaseOffset() < h.seg.base || v.LastOffset() >= h.end {
 		return nil, fmt.Errorf("%w: no batch at %d of %s", ErrDamaged, pos, h.seg.path(suffixLog))
 	}
 	return v, nil
@@ -70,10 +72,15 @@ func (h *headers) next(pos int64) (batch.View, error) {
 
 // find is the first batch of the segment whose last offset is >= offset; ok is false if there is none.
 func (s *Segment) find(offset int64, block bool) (p Position, ok bool, err error) {
-	limit, _ := s.bounds()
+	limit, end := s.bounds()
 	rel := offset - s.base
 	if limit == 0 {
 		return p, false, nil
+	}
+	for i := range s.damage {
+		if d := &s.damage[i]; offset >= d.FromOffset && offset < d.NextOffset {
+			return p, false, fmt.Errorf("%w: offsets %d-%d of %s", ErrDamaged, d.FromOffset, d.NextOffset-1, d.File)
+		}
 	}
 	m, err := s.indexFor(block)
 	if err != nil {
@@ -85,7 +92,7 @@ func (s *Segment) find(offset int64, block bool) (p Position, ok bool, err error
 			next = limit
 		}
 		p := Position{seg: s, Pos: int64(e.pos), Offset: s.base + int64(e.first), Size: next - int64(e.pos)}
-		return p, p.Pos < limit, s.checkDamage(p.Pos)
+		return p, p.Pos < limit, nil
 	}
 	e, i := sn.floor(rel)
 	if i < 0 && rel == 0 && (len(s.damage) == 0 || s.damage[0].Pos > 0) {
@@ -94,31 +101,23 @@ func (s *Segment) find(offset int64, block bool) (p Position, ok bool, err error
 	if i >= m.loaded && int64(e.first) == rel {
 		return Position{seg: s, Pos: int64(e.pos), Offset: offset, Size: sn.after(int64(e.pos), limit) - int64(e.pos)}, true, nil
 	}
-	p, ok, err = s.scanTo(int64(e.pos), offset, limit, e, i >= 0, block)
+	p, ok, err = s.scanTo(int64(e.pos), offset, limit, end, e, i >= 0, block)
 	if block && errors.Is(err, ErrDamaged) && i >= 0 {
 		// The index may be wrong; the log itself tells.
 		if m, rerr := s.rebuildIndex(); rerr == nil {
 			sn = m.snap()
 			e, i = sn.floor(rel)
-			return s.scanTo(int64(e.pos), offset, limit, e, i >= 0, block)
+			return s.scanTo(int64(e.pos), offset, limit, end, e, i >= 0, block)
 		}
 	}
 	return p, ok, err
 }
 
-// checkDamage refuses a position inside a damaged range.
-func (s *Segment) checkDamage(pos int64) error {
-	if d, ok := s.damagedAt(pos); ok && d.Pos <= pos {
-		return fmt.Errorf("%w: %s at %d", ErrDamaged, d.File, pos)
-	}
-	return nil
-}
-
 // scanTo walks headers from pos, which index entry e (if check) says is a batch ending at e.last.
-func (s *Segment) scanTo(pos, offset, limit int64, e indexEntry, check, block bool) (p Position, ok bool, err error) {
+func (s *Segment) scanTo(pos, offset, limit, end int64, e indexEntry, check, block bool) (p Position, ok bool, err error) {
 	buf := headerBufs.Get().(*[]byte)
 	defer headerBufs.Put(buf)
-	h := headers{seg: s, limit: limit, block: block, buf: *buf}
+	h := headers{seg: s, limit: limit, end: end, block: block, buf: *buf}
 	for pos < limit {
 		if d, bad := s.damagedAt(pos); bad && d.Pos <= pos {
 			if offset < d.NextOffset {
@@ -132,7 +131,7 @@ func (s *Segment) scanTo(pos, offset, limit int64, e indexEntry, check, block bo
 			return p, false, err
 		}
 		last := v.LastOffset()
-		if check && last != s.base+int64(e.last) || v.BaseOffset() < s.base {
+		if check && last != s.base+int64(e.last) {
 			return p, false, fmt.Errorf("%w: index entry (%d, %d) does not fit the batch", ErrDamaged, e.last, e.pos)
 		}
 		check = false
@@ -258,8 +257,8 @@ func (s *Segment) rebuildIndex() (*memIndex, error) {
 // scanIndex builds the index of a segment from its batch headers, around damaged ranges, with the last time entry that
 // a closed segment has.
 func (s *Segment) scanIndex() (*memIndex, appendState, error) {
-	limit, _ := s.bounds()
-	h := headers{seg: s, limit: limit, block: true, buf: make([]byte, 256<<10)}
+	limit, end := s.bounds()
+	h := headers{seg: s, limit: limit, end: end, block: true, buf: make([]byte, 256<<10)}
 	m := newMemIndex()
 	st := newAppendState(s.base)
 	interval := s.shared.interval.Load()

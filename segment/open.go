@@ -247,6 +247,9 @@ func (r *recovery) openSealed(i int) error {
 	if info, err := r.fs.Stat(s.path(suffixLog)); err == nil {
 		s.own.modMs = info.ModTime().UnixMilli()
 	}
+	if ok, err := r.belongs(s, size, end); err != nil || !ok {
+		return err
+	}
 	if sm.Base >= 0 && r.indexesThere(s, &sm) {
 		s.maxTs.Store(sm.MaxTs)
 		return nil
@@ -328,4 +331,23 @@ func (r *recovery) saveSealed(s *Segment, st *appendState) error {
 		return nil
 	}
 	return err
+}
+
+// belongs says, after an unclean stop, whether a file's first batch has an offset of the segment; a file that got another
+// one's name is damage from its first byte on.
+func (r *recovery) belongs(s *Segment, size, end int64) (bool, error) {
+	if r.p.Clean || len(s.damage) > 0 {
+		return true, nil
+	}
+	h, ok, err := firstHead(s.file, size)
+	if err != nil || !ok || h.BaseOffset() >= s.base && h.LastOffset() < end {
+		return true, err
+	}
+	d := Damage{
+		File: s.path(suffixLog), Len: size, FromOffset: s.base, NextOffset: end,
+		Err: fmt.Errorf("%w: begins with offset %d", ErrDamaged, h.BaseOffset()),
+	}
+	s.damage = append(s.damage, d)
+	r.rep.Damage = append(r.rep.Damage, d)
+	return false, r.saveDamage(s)
 }

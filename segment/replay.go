@@ -17,21 +17,47 @@ type producerPlan struct {
 
 // loadSnapshot reads the state of one snapshot: our window file if it is good, else Kafka's own.
 func (r *recovery) loadSnapshot(offset int64) ([]ProducerEntry, error) {
-	data, err := r.fs.ReadFile(fileName(r.dir, offset, suffixWindow))
-	if err == nil {
-		entries, werr := decodeWindow(data, offset)
-		if werr == nil && r.windowFits(offset, entries) {
-			return entries, nil
-		}
-		r.note("producer window of %d is not used: %v", offset, werr)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if entries, ok, err := r.loadWindow(offset); ok || err != nil {
+		return entries, err
 	}
-	data, err = r.fs.ReadFile(fileName(r.dir, offset, suffixSnapshot))
+	data, err := r.fs.ReadFile(fileName(r.dir, offset, suffixSnapshot))
 	if err != nil {
 		return nil, err
 	}
 	return decodeSnapshot(data)
+}
+
+// loadWindow reads the window file of a snapshot; ok is false if there is no good one.
+func (r *recovery) loadWindow(offset int64) (entries []ProducerEntry, ok bool, err error) {
+	data, err := r.fs.ReadFile(fileName(r.dir, offset, suffixWindow))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	entries, werr := decodeWindow(data, offset)
+	if werr == nil && r.windowFits(offset, entries) {
+		return entries, true, nil
+	}
+	r.note("producer window of %d is not used: %v", offset, werr)
+	return nil, false, nil
+}
+
+// latestWindow is the newest snapshot at or below limit with a good window file, among the latest few: an older one and
+// some replay give the windows exactly, where a newer snapshot alone has one batch per producer. -1 if there is none.
+func (r *recovery) latestWindow(limit int64) (int64, error) {
+	for i, tries := len(r.files.snaps)-1, 4; i >= 0 && tries > 0; i-- {
+		o := r.files.snaps[i]
+		if o > limit || !r.files.names[filepath.Base(fileName(r.dir, o, suffixWindow))] {
+			continue
+		}
+		tries--
+		if _, ok, err := r.loadWindow(o); ok || err != nil {
+			return o, err
+		}
+	}
+	return -1, nil
 }
 
 // windowFits says whether the window file is the twin of the snapshot: a Kafka broker that ran here in between would
@@ -102,6 +128,9 @@ func (r *recovery) bySum(sm *sum) (bool, error) {
 		r.prod = producerPlan{from: sm.End, snapAt: -1}
 		return true, nil
 	}
+	if o, err := r.latestWindow(sm.Snapshot); err != nil || o >= 0 && o != sm.Snapshot {
+		return false, err
+	}
 	entries, err := r.loadSnapshot(sm.Snapshot)
 	if errors.Is(err, ErrFormat) || errors.Is(err, fs.ErrNotExist) {
 		r.note("producer snapshot of %d: %v", sm.Snapshot, err)
@@ -118,6 +147,11 @@ func (r *recovery) bySum(sm *sum) (bool, error) {
 
 // bySnapshot loads the newest good snapshot at or below limit, or begins empty at the first segment.
 func (r *recovery) bySnapshot(limit int64) error {
+	if o, err := r.latestWindow(limit); err != nil {
+		return err
+	} else if o >= 0 {
+		limit = o
+	}
 	entries, o, ok, err := r.latestSnapshot(limit)
 	if err != nil {
 		return err

@@ -158,10 +158,7 @@ func (w *sealWork) run() error {
 	if err := writeSnapshot(w.fs, w.dir, w.producers, w.snapshot); err != nil {
 		return err
 	}
-	if err := writeDurable(w.fs, w.prev.path(suffixSum), w.sum.encode()); err != nil {
-		return err
-	}
-	return w.fs.SyncDir(w.dir)
+	return writeSum(w.fs, w.prev, &w.sum)
 }
 
 // writeIndexes replaces both index files of a segment by what is in memory, as far as sm counts.

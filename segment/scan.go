@@ -101,7 +101,7 @@ func (f *logScan) next(pos, base, end int64, epoch int32) (batch.View, error) {
 	if first < end || !offsetsFit(base, first, last) {
 		return nil, fmt.Errorf("%w at %d: offsets %d-%d behind %d", errBatch, pos, first, last, end)
 	}
-	if e >= 0 && e < epoch {
+	if e < epoch && e != batch.NoLeaderEpoch {
 		return nil, fmt.Errorf("%w at %d: epoch %d behind %d", errBatch, pos, e, epoch)
 	}
 	if first == end && e == epoch {

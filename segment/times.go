@@ -100,14 +100,19 @@ func (v *View) maxFrom(start int64) (top int64, err error) {
 
 // walk visits the batch headers of a segment from the one that holds offset until fn says false.
 func (s *Segment) walk(offset int64, fn func(pos int64, head batch.View) (bool, error)) error {
-	limit, _ := s.bounds()
+	limit, end := s.bounds()
+	for _, d := range s.damage { // what is lost cannot be looked at
+		if offset >= d.FromOffset && offset < d.NextOffset {
+			offset = d.NextOffset
+		}
+	}
 	p, ok, err := s.find(offset, true)
 	if err != nil || !ok {
 		return err
 	}
 	buf := headerBufs.Get().(*[]byte)
 	defer headerBufs.Put(buf)
-	h := headers{seg: s, limit: limit, block: true, buf: *buf}
+	h := headers{seg: s, limit: limit, end: end, block: true, buf: *buf}
 	for pos := p.Pos; pos < limit; {
 		if d, bad := s.damagedAt(pos); bad && d.Pos <= pos {
 			pos = d.Pos + d.Len

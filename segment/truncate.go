@@ -189,10 +189,7 @@ func sealCut(s *Segment, sm *sum) error {
 	if err := writeIndexes(s.shared.fs, s, sm); err != nil {
 		return err
 	}
-	if err := writeDurable(s.shared.fs, s.path(suffixSum), sm.encode()); err != nil {
-		return err
-	}
-	return s.shared.fs.SyncDir(s.shared.dir)
+	return writeSum(s.shared.fs, s, sm)
 }
 
 // makeFresh makes the segment in which the log goes on.
