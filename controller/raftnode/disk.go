@@ -121,7 +121,7 @@ func (d *disk) rotate(snap *snapshot, first []record) error {
 func (d *disk) newLog(snapIndex uint64, first []record) error {
 	old := *d
 	if !d.named && len(d.gens) > 0 { // the current file was never synced: the new one takes its place
-		d.gens = d.gens[:len(d.gens)-1]
+		d.gens = d.gens[: len(d.gens)-1 : len(d.gens)-1]
 	}
 	err := d.startFile(snapIndex)
 	if err == nil {
