@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"testing"
 
@@ -147,9 +148,12 @@ func TestCrashAtEveryStorageCall(t *testing.T) {
 	total := dry.Changes()
 	verify(t, "clean stop", dry.Image(0), &or, true)
 	t.Logf("%d changing calls", total)
-	step := int64(1)
+	step, images := int64(1), 2
 	if testing.Short() {
 		step = 7
+	}
+	if v, err := strconv.Atoi(os.Getenv("ENGINE_CRASH_IMAGES")); err == nil {
+		images = v
 	}
 	for n := int64(0); n < total; n += step {
 		m := vfs.NewMem()
@@ -157,8 +161,9 @@ func TestCrashAtEveryStorageCall(t *testing.T) {
 		var or oracle
 		runScript(m, &or)
 		verify(t, fmt.Sprintf("killed after %d", n), m.Clone(), &or, true)
-		for seed := range uint64(3) {
-			verify(t, fmt.Sprintf("power cut after %d, image %d", n, seed), m.Image(seed+n3(n)), &or, false)
+		for i := range images {
+			seed := imageSeed(n, i)
+			verify(t, fmt.Sprintf("power cut after %d, image %d", n, seed), m.Image(seed), &or, false)
 		}
 		if n%5 == 0 {
 			verifyCrashInRecovery(t, n, m, &or)
@@ -169,12 +174,12 @@ func TestCrashAtEveryStorageCall(t *testing.T) {
 	}
 }
 
-// n3 lets images 0 and 1 (nothing, everything) come up every third time, and drawn ones else.
-func n3(n int64) uint64 {
-	if n%3 == 0 {
-		return 0
+// imageSeed lets the images that keep nothing and everything of what was not synced come up every third time each.
+func imageSeed(n int64, i int) uint64 {
+	if n%3 < 2 && i == 0 {
+		return uint64(n % 3)
 	}
-	return uint64(n)
+	return uint64(n)*100 + uint64(i)
 }
 
 // verifyCrashInRecovery kills the recovery too, several times in a row.

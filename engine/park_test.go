@@ -72,9 +72,7 @@ func TestWaiterIsWokenByTheBytesItMisses(t *testing.T) {
 	}
 	mustAppend(t, p, NeedWritten, v)
 	three.wait(t)
-	if n := e.Stats().Waiters; n != 0 {
-		t.Fatalf("%d waiters counted", n)
-	}
+	eventually(t, "no waiter is counted", func() bool { return e.Stats().Waiters == 0 })
 }
 
 func TestWaiterThatArrivesLate(t *testing.T) {
