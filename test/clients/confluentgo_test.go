@@ -7,7 +7,7 @@ import (
 )
 
 // confluentGo is confluent-kafka-go, that is librdkafka: idempotent producer, consumer with assigned partitions.
-var confluentGo = client{name: "confluent-kafka-go", produce: confluentProduce, consume: confluentConsume}
+var confluentGo = client{name: "confluent-kafka-go", librdkafka: true, produce: confluentProduce, consume: confluentConsume}
 
 func confluentProduce(j *job) error {
 	p, err := kafka.NewProducer(&kafka.ConfigMap{"bootstrap.servers": j.addr, "compression.type": j.codec, "acks": "all",

@@ -50,7 +50,8 @@ type client struct {
 	// consume reads all partitions from offset 0 to j.end and gives each record to out, in order per partition.
 	consume func(j *job, out *reading) error
 	// headers, if set, is what the tool sends as headers in place of each record's own.
-	headers []header
+	headers    []header
+	librdkafka bool
 	// need returns why the client cannot run here, or "".
 	need func() string
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // kcat is Debian's kcat (an old librdkafka, so old protocol versions). It sends the same headers with every record.
-var kcat = client{name: "kcat", produce: kcatProduce, consume: kcatConsume, headers: []header{{"by", []byte("kcat")}, {"kind", []byte("line")}},
+var kcat = client{name: "kcat", librdkafka: true, produce: kcatProduce, consume: kcatConsume, headers: []header{{"by", []byte("kcat")}, {"kind", []byte("line")}},
 	need: func() string { return needProgram("kcat") }}
 
 func needProgram(name string) string {

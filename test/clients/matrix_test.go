@@ -107,7 +107,7 @@ func cell(t *testing.T, c *client, codec string, readers []*client, records []re
 		}
 		read = append(read, fmt.Sprintf("%s %.1fs", r.name, time.Since(begin).Seconds()))
 	}
-	checkCodec(t, j, codec)
+	checkCodec(t, c, j, codec)
 	table.add(c.name, codec, fmt.Sprintf("%.1fs", took.Seconds()), read)
 }
 

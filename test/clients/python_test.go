@@ -18,7 +18,7 @@ import (
 // The Python clients run as scripts. Records travel over pipes in a plain frame: int32 partition, int64 offset, key, value, int32 number of
 // headers, and per header key and value, each with an int32 length in front; all big endian.
 var (
-	confluentPython = client{name: "confluent-kafka-python", produce: pythonProduce("confluent_io.py"), consume: pythonConsume("confluent_io.py"),
+	confluentPython = client{name: "confluent-kafka-python", librdkafka: true, produce: pythonProduce("confluent_io.py"), consume: pythonConsume("confluent_io.py"),
 		need: func() string { return needPython("confluent_kafka") }}
 	aiokafka = client{name: "aiokafka", produce: pythonProduce("aiokafka_io.py"), consume: pythonConsume("aiokafka_io.py"),
 		need: func() string { return needPython("aiokafka") }}
