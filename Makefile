@@ -8,10 +8,13 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOBUILD := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS) -s -w -X main.version=$(VERSION)'
 GOTEST  := $(GO) test -tags '$(TAGS) invariants' -ldflags '$(LDFLAGS)'
 
-.PHONY: build test unit race lint generate fuzz clean
+.PHONY: build run test unit race lint generate dumplog e2e clients kill9 fuzz bench clean
 
 build: ## bin/millrace with both drivers
 	$(GOBUILD) -o bin/millrace ./cmd/millrace
+
+run: build ## a complete single-node broker on localhost:9092, data in ./data
+	bin/millrace serve
 
 test: lint unit ## everything that needs nothing but Go
 
@@ -27,6 +30,31 @@ lint:
 
 generate: ## reference pages that are made from code
 	$(GO) generate ./...
+
+dumplog: ## Kafka's own reader on our files; KAFKA_DUMP_LOG names the tool
+	@test -n "$$KAFKA_DUMP_LOG" || { echo "set KAFKA_DUMP_LOG to Apache Kafka's kafka-dump-log"; exit 1; }
+	$(GOTEST) -count=1 -run Kafka ./segment/...
+
+e2e: build ## everything in test/ at the size of CI; test/README.md says what it needs
+	cd test && go test -count=1 -p 1 -timeout 30m ./...
+
+clients: build ## the million-line matrix of clients and codecs (hours)
+	cd test && MILLRACE_LINES=1000000 MILLRACE_READERS=all go test -count=1 -timeout 8h ./clients
+
+kill9: build ## 500 rounds of kill -9 under load
+	cd test && MILLRACE_ROUNDS=500 go test -count=1 -timeout 3h -run TestKill9 ./crash
+
+FUZZTIME ?= 30s
+fuzz: ## every fuzz target for FUZZTIME each
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; \
+	    $(GOTEST) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$pkg || exit 1; \
+	  done; \
+	done
+
+bench: build ## floors and both I/O engines, quick sizes; `bin/millrace bench run --help` for the campaign
+	bin/millrace bench run --quick
 
 clean:
 	rm -rf bin

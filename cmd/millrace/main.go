@@ -15,6 +15,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"millrace/bench"
 )
 
 // version is set by the linker.
@@ -28,7 +30,7 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), configCommand())
+	root.AddCommand(serveCommand(), configCommand(), bench.Command())
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "millrace:", err)
 		var code exitCode
