@@ -42,3 +42,16 @@ func CPUTicks(pid int) (int64, error) {
 	system, err := strconv.ParseInt(fields[12], 10, 64)
 	return user + system, err
 }
+
+// Sockets returns how many sockets a process holds open. Unlike all descriptors, it does not grow with topics.
+func Sockets(pid int) (int, error) {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	n := 0
+	for _, e := range entries {
+		if to, err := os.Readlink(dir + "/" + e.Name()); err == nil && strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n, err
+}

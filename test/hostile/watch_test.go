@@ -19,7 +19,7 @@ type watch struct {
 	t         *testing.T
 	pid       int
 	rss, peak int64
-	fds       int
+	before    int // sockets
 	stop      chan struct{}
 	wg        sync.WaitGroup
 }
@@ -30,7 +30,7 @@ func startWatch(t *testing.T) *watch {
 	if w.pid == 0 {
 		return w
 	}
-	w.rss, w.fds = w.memory(), w.descriptors()
+	w.rss, w.before = w.memory(), w.sockets()
 	w.peak = w.rss
 	w.wg.Go(func() {
 		for {
@@ -55,16 +55,16 @@ func (w *watch) memory() int64 {
 	return rss
 }
 
-func (w *watch) descriptors() int {
-	n, err := harness.FDs(w.pid)
+func (w *watch) sockets() int {
+	n, err := harness.Sockets(w.pid)
 	if err != nil {
 		w.t.Fatalf("the broker is gone: %v", err)
 	}
 	return n
 }
 
-// flat ends the watch: memory must have stayed within the slack, descriptors must come back to where they were (give or take a few that
-// segments and timers use), and the broker must answer.
+// flat ends the watch: memory must have stayed within the slack, sockets must come back to where they were (give or take a few of
+// the broker's own), and the broker must answer.
 func (w *watch) flat() {
 	w.t.Helper()
 	close(w.stop)
@@ -83,11 +83,11 @@ func (w *watch) flat() {
 	if w.peak-w.rss > slack<<20 {
 		w.t.Errorf("broker memory grew by %d MiB, want at most %d", (w.peak-w.rss)>>20, slack)
 	}
-	const few = 24
+	const few = 4
 	deadline := time.Now().Add(15 * time.Second)
-	for w.descriptors() > w.fds+few {
+	for w.sockets() > w.before+few {
 		if time.Now().After(deadline) {
-			w.t.Errorf("broker holds %d descriptors, %d before", w.descriptors(), w.fds)
+			w.t.Errorf("broker holds %d sockets, %d before", w.sockets(), w.before)
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
