@@ -1,10 +1,6 @@
 package segment
 
-import (
-	"path/filepath"
-
-	"millrace/vfs"
-)
+import "millrace/vfs"
 
 // checkpointWork is what a JobCheckpoint needs. Owned by the job while it runs.
 type checkpointWork struct {
@@ -73,10 +69,8 @@ func (w *checkpointWork) run() error {
 			return err
 		}
 	}
-	if w.epochs != nil {
-		if err := writeDurable(w.fs, filepath.Join(w.dir, LeaderEpochFile), formatEpochs(w.epochs.entries)); err != nil {
-			return err
-		}
+	if err := writeEpochs(w.fs, w.dir, w.epochs); err != nil {
+		return err
 	}
 	return writeSum(w.fs, w.active, &w.sum)
 }

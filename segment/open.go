@@ -257,7 +257,7 @@ func (r *recovery) openSealed(i int) error {
 	if sm.Base < 0 && r.kafkaIndexes(s, size) {
 		return nil
 	}
-	if s.base >= r.p.RecoveryPoint && !r.p.Clean {
+	if end > r.p.RecoveryPoint && !r.p.Clean {
 		return nil // recoverTail reads it anyway
 	}
 	return r.rebuild(s)
@@ -325,7 +325,15 @@ func (r *recovery) saveSealed(s *Segment, st *appendState) error {
 	sm := s.sumOf(st, unknownSnapshot)
 	_, sm.End = s.bounds()
 	sm.Sealed = true
-	err := sealCut(s, &sm)
+	var err error
+	if r.epochs != nil && r.epochs != r.saved {
+		if err = writeEpochs(r.fs, r.dir, r.epochs); err == nil {
+			r.saved = r.epochs
+		}
+	}
+	if err == nil {
+		err = sealCut(s, &sm)
+	}
 	if IsNoSpace(err) {
 		r.note("no space for the indexes of segment %d", s.base)
 		return nil

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"millrace/internal/invariant"
 	"millrace/vfs"
@@ -77,6 +78,9 @@ func (l *Log) Roll(producers []ProducerEntry) {
 	w := &sealWork{fs: l.sh.fs, dir: l.sh.dir, prev: prev, next: next, producers: producers, snapshot: l.pub.end}
 	w.sum = prev.sumOf(&l.pub, w.snapshot)
 	w.sum.Sealed = true
+	if e := l.epochs.Load(); e != l.epochsSaved {
+		w.epochs = e
+	}
 	prev.frozen.Store(true)
 
 	l.successor, l.succName, l.wantRoll, l.rollBase = nil, "", false, 0
@@ -112,8 +116,9 @@ type sealWork struct {
 	producers []ProducerEntry
 	snapshot  int64
 	sum       sum
-	synced    bool // prev's bytes are durable
-	renamed   bool // next has its name
+	epochs    *Epochs // nil: the file has them already
+	synced    bool    // prev's bytes are durable
+	renamed   bool    // next has its name
 }
 
 func (l *Log) queueSeal(w *sealWork) {
@@ -132,6 +137,9 @@ func (l *Log) queueSeal(w *sealWork) {
 		}
 		w.prev.own.sealed = true
 		w.next.own.named = true
+		if w.epochs != nil {
+			l.epochsSaved = w.epochs
+		}
 		l.raiseSynced()
 		l.addSnapshot(w.snapshot)
 	})
@@ -158,6 +166,9 @@ func (w *sealWork) run() error {
 	if err := writeSnapshot(w.fs, w.dir, w.producers, w.snapshot); err != nil {
 		return err
 	}
+	if err := writeEpochs(w.fs, w.dir, w.epochs); err != nil {
+		return err
+	}
 	return writeSum(w.fs, w.prev, &w.sum)
 }
 
@@ -171,6 +182,15 @@ func writeIndexes(fsys vfs.FS, s *Segment, sm *sum) error {
 		return err
 	}
 	return writeDurable(fsys, s.path(suffixTimeIndex), tix)
+}
+
+// writeEpochs replaces the epoch file; nil means that it is right. A side file that lets recovery start above some batches
+// must not be written before the epochs of those are in the file.
+func writeEpochs(fsys vfs.FS, dir string, e *Epochs) error {
+	if e == nil {
+		return nil
+	}
+	return writeDurable(fsys, filepath.Join(dir, LeaderEpochFile), formatEpochs(e.entries))
 }
 
 // writeSnapshot writes the producers' snapshot and its window file. The window's name is durable before the snapshot

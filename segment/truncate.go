@@ -3,7 +3,6 @@ package segment
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 
 	"millrace/internal/invariant"
 )
@@ -226,14 +225,10 @@ func createSegment(sh *shared, base int64) (*Segment, error) {
 }
 
 func (w *truncateWork) saveEpochs() error {
-	return w.log.saveEpochs(w.epochs)
-}
-
-func (l *Log) saveEpochs(e *Epochs) error {
-	if err := writeDurable(l.sh.fs, filepath.Join(l.sh.dir, LeaderEpochFile), formatEpochs(e.entries)); err != nil {
+	if err := writeEpochs(w.log.sh.fs, w.log.sh.dir, w.epochs); err != nil {
 		return err
 	}
-	return l.sh.fs.SyncDir(l.sh.dir)
+	return w.log.sh.fs.SyncDir(w.log.sh.dir)
 }
 
 // truncated takes a finished truncation into account.
