@@ -91,15 +91,22 @@ func (p *Partition) shutDown(c *closer) {
 		if p.producers.changed {
 			entries = p.producers.entries()
 		}
-		go p.closeLog(c, entries)
+		go p.closeLog(c, entries, p.unchanged())
 	})
 }
 
-func (p *Partition) closeLog(c *closer, entries []segment.ProducerEntry) {
+// unchanged says that the clean stop before this run wrote everything that a close would write now, but perhaps for a
+// leader epoch without records.
+func (p *Partition) unchanged() bool {
+	end := p.log.WrittenEnd()
+	return p.asOpened && p.log.RecoveryPoint() == end && p.log.SyncedEnd() == end && !p.producers.changed
+}
+
+func (p *Partition) closeLog(c *closer, entries []segment.ProducerEntry, unchanged bool) {
 	defer c.wg.Done()
 	c.slots <- struct{}{}
 	defer func() { <-c.slots }()
-	if !p.dir.alive() {
+	if !p.dir.alive() || unchanged {
 		p.log.Abandon()
 		return
 	}

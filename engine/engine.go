@@ -34,6 +34,7 @@ type Engine struct {
 
 	mu     sync.RWMutex
 	topics map[string]map[int32]*Partition
+	makers chan struct{}            // bounds the goroutines that make partitions
 	making map[string]chan struct{} // directory names being made or taken away
 	perDir map[*logDir]int
 	perShd map[*Shard]int
@@ -95,7 +96,9 @@ func (e *Engine) Create(spec PartitionSpec, done func(*Partition, error)) {
 	e.background.Add(1)
 	go func() {
 		defer e.background.Done()
+		e.makers <- struct{}{}
 		p, err := e.create(spec)
+		<-e.makers
 		if p == nil {
 			done(nil, err)
 			return

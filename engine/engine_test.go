@@ -94,6 +94,44 @@ func TestRestartAfterCleanStop(t *testing.T) {
 	})
 }
 
+// TestIdlePartitionsStopCheaply: a clean stop writes nothing for partitions that did not change, and the next start still
+// scans nothing.
+func TestIdlePartitionsStopCheaply(t *testing.T) {
+	m := vfs.NewMem()
+	e, _ := start(t, testOptions(m))
+	for i := range 30 {
+		p := ensure(t, e, "a", int32(i))
+		if i%2 == 0 {
+			mustAppend(t, p, NeedWritten, idBatch(1, 0, 0, "x"))
+		}
+	}
+	stop(t, e)
+	for range 2 {
+		e, r := start(t, testOptions(m))
+		if r.Partitions != 30 || r.ScannedBytes != 0 || len(r.Notes)+len(r.Failed) > 0 {
+			t.Fatalf("report %+v", r)
+		}
+		for i := range 30 {
+			ensure(t, e, "a", int32(i))
+		}
+		before := m.Changes()
+		stop(t, e)
+		if n := m.Changes() - before; n > 20 {
+			t.Fatalf("%d changing calls for an idle stop", n)
+		}
+	}
+	e, r := start(t, testOptions(m.Image(0)))
+	if r.ScannedBytes != 0 {
+		t.Fatalf("report %+v", r)
+	}
+	for i := range 30 {
+		p := ensure(t, e, "a", int32(i))
+		if r := mustAppend(t, p, NeedCommitted, idBatch(1, 0, 0, "x")); r.Duplicate != (i%2 == 0) || r.BaseOffset != 0 {
+			t.Fatalf("%s: %+v", p, r)
+		}
+	}
+}
+
 func TestRestartAfterKill(t *testing.T) {
 	m := vfs.NewMem()
 	e, _ := start(t, testOptions(m))

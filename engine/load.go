@@ -193,6 +193,7 @@ func (l *loader) open(f found) {
 	}
 	p := newPartition(e, f.dir, log, prods, e.opts.Config)
 	p.held = e.opts.HoldRetention
+	p.asOpened = f.clean && r.ScannedBytes == 0 && len(r.Notes)+len(r.Damage) == 0
 	l.opened = append(l.opened, p)
 }
 

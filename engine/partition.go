@@ -84,6 +84,7 @@ type Partition struct {
 
 	segmentBytes, flushMessages, flushMs int64
 	internal, caching                    bool
+	asOpened                             bool // a clean stop left it so, and nothing was appended or rolled since
 	held                                 bool // no retention before SetConfig
 	retainAgain                          bool // the active segment was due; it goes once it is sealed
 }

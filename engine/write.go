@@ -20,7 +20,7 @@ func (p *Partition) flush() {
 			break
 		}
 		p.log.Roll(p.producers.entries())
-		p.producers.changed = false
+		p.producers.changed, p.asOpened = false, false
 		p.shard.st.rolls.Inc()
 	}
 	p.runJobs()
@@ -69,6 +69,7 @@ func (d writeDone) OpDone(op *netpoll.Op) {
 func (p *Partition) published() {
 	end := p.log.WrittenEnd()
 	p.pub.written.Store(end)
+	p.asOpened = false
 	p.noteUnsynced()
 	var done appendList
 	for a := p.unwritten.head; a != nil && a.end <= end; a = p.unwritten.head {
