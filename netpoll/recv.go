@@ -217,9 +217,7 @@ func (c *Conn) frameHead(b []byte) (n int, rest []byte, err error) {
 func (c *Conn) begin(n int) {
 	c.frameLen = n
 	c.started = c.loop.nowNs
-	if n > bigFrame {
-		c.loop.conns.armTrim()
-	}
+	c.loop.conns.armTrim()
 	if n > proof && !c.trusted {
 		c.start(c.loop.pool.GetForce(proof))
 		return

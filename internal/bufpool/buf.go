@@ -13,6 +13,7 @@ type Buf struct {
 
 	mem   []byte
 	pool  *Pool
+	slab  *slab         // what a small buffer is cut from
 	count *atomic.Int64 // where size is counted
 	size  int64
 	class int32

@@ -27,11 +27,10 @@ type Pool struct {
 	wanted atomic.Bool  // somebody waits for room
 	onFree func()       // immutable once Get is used
 
-	mu    sync.Mutex
-	free  [classes]freeList
-	idle  int64 // bytes on free lists
-	slabs int64 // bytes in slabs, which are never unmapped
-	big   []*Buf
+	mu   sync.Mutex
+	free [classes]freeList
+	idle int64 // bytes on free lists
+	big  []*Buf
 }
 
 // freeList is one class's free buffers, guarded by the pool's lock. low is the shortest it was since the last
@@ -130,16 +129,19 @@ func (p *Pool) takeClass(c int, size int64) *Buf {
 		return b
 	}
 	if size > slabMax {
-		p.makeRoom(size)
+		p.makeRoom()
 		return &Buf{pool: p, class: int32(c), mem: mapBytes(size)}
 	}
-	slab := mapBytes(slabBytes)
-	p.slabs += slabBytes
-	for off := int64(slabBytes) - size; off >= size; off -= size {
-		f.bufs = append(f.bufs, &Buf{pool: p, class: int32(c), mem: slab[off : off+size : off+size]})
+	sl := &slab{mem: mapBytes(slabBytes)}
+	for off := int64(0); off+size <= slabBytes; off += size {
+		f.bufs = append(f.bufs, &Buf{pool: p, class: int32(c), slab: sl, mem: sl.mem[off : off+size : off+size]})
+		sl.bufs++
 		p.idle += size
 	}
-	return &Buf{pool: p, class: int32(c), mem: slab[:size:size]}
+	p.idle -= size
+	b := f.bufs[len(f.bufs)-1]
+	f.bufs = f.bufs[:len(f.bufs)-1]
+	return b
 }
 
 // takeBig finds a buffer above the classes: the smallest free one that wastes at most a fifth.
@@ -152,7 +154,7 @@ func (p *Pool) takeBig(size int64) *Buf {
 		}
 	}
 	if best < 0 {
-		p.makeRoom(size)
+		p.makeRoom()
 		return &Buf{pool: p, class: -1, mem: mapBytes(size)}
 	}
 	b := p.big[best]
@@ -179,25 +181,25 @@ func (p *Pool) put(b *Buf) {
 	}
 }
 
-// makeRoom unmaps idle memory so that mapped bytes do not exceed the budget by what lies idle.
-func (p *Pool) makeRoom(size int64) {
-	if p.budget <= 0 || p.Used()+p.idle <= p.budget {
+// makeRoom unmaps idle memory so that mapped bytes do not exceed the budget by what lies idle. Called with used counted.
+func (p *Pool) makeRoom() {
+	if p.budget <= 0 {
 		return
 	}
-	over := p.used.Load() + p.idle - p.budget
+	over := p.Used() + p.idle - p.budget
 	for len(p.big) > 0 && over > 0 {
-		b := p.big[0]
-		p.big = p.big[1:]
-		over -= p.unmap(b)
+		last := len(p.big) - 1
+		over -= p.unmap(p.big[last])
+		p.big[last] = nil
+		p.big = p.big[:last]
 	}
 	for c := classes - 1; c >= 0 && over > 0 && classBytes(c) > slabMax; c-- {
 		f := &p.free[c]
-		for len(f.bufs) > 0 && over > 0 {
-			b := f.bufs[0]
-			f.bufs = f.bufs[1:]
+		k := min(int64(len(f.bufs)), (over+classBytes(c)-1)/classBytes(c))
+		for _, b := range f.bufs[:k] {
 			over -= p.unmap(b)
 		}
-		f.low = min(f.low, len(f.bufs))
+		f.drop(func(i int, _ *Buf) bool { return i < int(k) })
 	}
 }
 
@@ -209,8 +211,21 @@ func (p *Pool) unmap(b *Buf) int64 {
 	return n
 }
 
-// Trim gives idle memory back to the system: what was not needed since the last Trim. Small buffers keep their
-// address space and lose their pages when all of a class lay idle. It reports whether anything is left that a later Trim could free.
+// drop takes buffers off the list.
+func (f *freeList) drop(gone func(i int, b *Buf) bool) {
+	kept := f.bufs[:0]
+	for i, b := range f.bufs {
+		if !gone(i, b) {
+			kept = append(kept, b)
+		}
+	}
+	clear(f.bufs[len(kept):])
+	f.bufs = kept
+	f.low = min(f.low, len(kept))
+}
+
+// Trim gives back to the system what was not needed since the last Trim. It reports whether a later Trim may find more: not when
+// nothing was taken from the pool in between.
 func (p *Pool) Trim() (more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -220,15 +235,50 @@ func (p *Pool) Trim() (more bool) {
 	p.big = nil
 	for c := range p.free {
 		f := &p.free[c]
-		if classBytes(c) > slabMax {
-			for i := 0; i < f.low; i++ {
-				p.unmap(f.bufs[i])
+		more = more || f.low < len(f.bufs)
+		switch {
+		case f.low == 0:
+		case classBytes(c) > slabMax:
+			low := f.low
+			for _, b := range f.bufs[:low] {
+				p.unmap(b)
 			}
-			f.bufs = append(f.bufs[:0], f.bufs[f.low:]...)
-			more = more || len(f.bufs) > 0
+			f.drop(func(i int, _ *Buf) bool { return i < low })
+		default:
+			p.trimSlabs(f)
 		}
-		clear(f.bufs[len(f.bufs):cap(f.bufs)])
 		f.low = len(f.bufs)
 	}
 	return more
+}
+
+// trimSlabs unmaps the slabs of which no buffer was needed.
+func (p *Pool) trimSlabs(f *freeList) {
+	cold := f.bufs[:f.low]
+	for _, b := range cold {
+		b.slab.cold++
+	}
+	for _, b := range cold {
+		if sl := b.slab; sl.cold == sl.bufs && sl.mem != nil {
+			unmapBytes(sl.mem)
+			sl.mem = nil
+		}
+	}
+	for _, b := range cold {
+		if b.slab.mem == nil {
+			p.idle -= int64(len(b.mem))
+			b.mem = nil
+		}
+	}
+	f.drop(func(_ int, b *Buf) bool { return b.mem == nil })
+	for _, b := range f.bufs {
+		b.slab.cold = 0
+	}
+}
+
+// slab is one mapping that small buffers of one class are cut from. Guarded by the pool's lock.
+type slab struct {
+	mem  []byte
+	bufs int // cut from it
+	cold int // of these lying idle, while trimSlabs counts
 }

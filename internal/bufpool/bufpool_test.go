@@ -107,6 +107,59 @@ func TestReuseAndTrim(t *testing.T) {
 		}
 		b.Release()
 	}
+	// Small ones go as well, but for slabs that are in use.
+	keep := p.Get(600)
+	for p.Trim() {
+	}
+	if n := p.Idle(); n > slabBytes {
+		t.Errorf("%d bytes lie idle after all trims", n)
+	}
+	for i := range keep.Full() {
+		keep.Full()[i] = 1
+	}
+	keep.Release()
+	for p.Trim() {
+	}
+	if n := p.Idle(); n != 0 {
+		t.Errorf("%d bytes lie idle though none are in use", n)
+	}
+	p.Get(1000).Release()
+}
+
+// TestTrimRandom trims at random moments under random use: contents stay, memory returns.
+func TestTrimRandom(t *testing.T) {
+	p := New(32 << 20)
+	rnd := rand.New(rand.NewSource(5))
+	var held []*Buf
+	for i := range 30000 {
+		switch k := rnd.Intn(100); {
+		case k == 0:
+			p.Trim()
+		case k < 50 && len(held) < 400:
+			n := 1 + rnd.Intn(1<<uint(rnd.Intn(18)))
+			if b := p.Get(n); b != nil {
+				b.B[0], b.B[n-1] = byte(n), byte(n)
+				held = append(held, b)
+			}
+		case len(held) > 0:
+			j := rnd.Intn(len(held))
+			b := held[j]
+			if n := len(b.B); b.B[0] != byte(n) || b.B[n-1] != byte(n) {
+				t.Fatalf("step %d: a buffer lost its content", i)
+			}
+			b.Release()
+			held[j] = held[len(held)-1]
+			held = held[:len(held)-1]
+		}
+	}
+	for _, b := range held {
+		b.Release()
+	}
+	for p.Trim() {
+	}
+	if p.Used() != 0 || p.Idle() != 0 {
+		t.Errorf("%d bytes in use, %d idle", p.Used(), p.Idle())
+	}
 }
 
 func TestMisuse(t *testing.T) {
