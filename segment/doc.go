@@ -27,4 +27,9 @@
 //	if w := l.TakeWrite(); w != nil { submit w } ... l.WriteDone(w, n, err)
 //	if s := l.BeginSync(); s != nil { datasync each s.Files } ... l.SyncDone(s, err)
 //	for j := l.TakeJob(); j != nil; j = l.TakeJob() { offload j.Run } ... l.JobDone(j, err)
+//
+// Files, by what they are about. Formats: names.go, rootfiles.go, offsets.go, meta.go, snapshot.go, indexfile.go, sum.go,
+// damage.go, digest.go. In memory: segment.go, view.go, memindex.go, state.go, epochs.go. The life of a log: log.go,
+// append.go, roll.go, sync.go, checkpoint.go, retention.go, truncate.go, jobs.go. Reads: find.go, times.go, section.go.
+// Start: open.go, dirscan.go, scan.go, recover.go, replay.go, finish.go, report.go. Tools: dump.go.
 package segment

@@ -182,13 +182,16 @@ func (l *Log) publish(segs []*Segment) {
 	}
 }
 
-// Tick drops indexes that nobody used for a while and queues removals that are due.
+// Tick drops indexes that nobody used for a while, queues removals that are due, and tries again what found no space.
 func (l *Log) Tick(nowMs int64) {
 	l.nowMs = nowMs
 	l.reaped = l.reaped || len(l.removing) > 0
 	if w := l.retrySeal; w != nil {
 		l.retrySeal = nil
 		l.queueSeal(w)
+	}
+	if l.wantRoll {
+		l.prepareSuccessor() // again, if there was no space before
 	}
 	if nowMs-l.sweptMs < indexIdleMs && nowMs >= l.sweptMs {
 		return

@@ -51,13 +51,6 @@ func (l *Log) prepareSuccessor() {
 	})
 }
 
-// RetrySuccessor queues the making of the next file again if it is wanted and failed before (no space).
-func (l *Log) RetrySuccessor() {
-	if l.wantRoll {
-		l.prepareSuccessor()
-	}
-}
-
 // CanRoll says that the successor is there, nothing is staged or in flight, and the last roll was sealed far enough.
 // The successor is made by a JobSuccessor, queued at 90 % of the segment or when a roll is wanted.
 func (l *Log) CanRoll() bool {
@@ -78,6 +71,9 @@ func (l *Log) Roll(producers []ProducerEntry) {
 	w := &sealWork{fs: l.sh.fs, dir: l.sh.dir, prev: prev, next: next, producers: producers, snapshot: l.pub.end}
 	w.sum = prev.sumOf(&l.pub, w.snapshot)
 	w.sum.Sealed = true
+	if w.trim = -1; l.opts.Preallocate {
+		w.trim = l.pub.pos
+	}
 	if e := l.epochs.Load(); e != l.epochsSaved {
 		w.epochs = e
 	}
@@ -149,6 +145,11 @@ func (l *Log) queueSeal(w *sealWork) {
 // complete one; then the name; then what can be rebuilt. It may be repeated.
 func (w *sealWork) run() error {
 	if !w.synced {
+		if w.trim >= 0 {
+			if err := w.prev.file.Truncate(w.trim); err != nil {
+				return err
+			}
+		}
 		if err := w.prev.file.Datasync(); err != nil {
 			return err
 		}
