@@ -60,7 +60,7 @@ type fetchState struct {
 	seen     map[sessionKey]int32 // place of an entry in parts; used for large requests only
 	session  *session
 	reply    wire.FetchReply
-	maxBytes int
+	maxBytes int // may be negative, as the client sent it
 	minBytes int
 	waitNs   int64 // when the long poll ends, 0 before it began
 	waits    *waitSet
@@ -89,7 +89,7 @@ func (f *Frontend) fetch(r *request) {
 	if s.view.Isolation == 1 {
 		s.isolated = engine.ReadCommitted
 	}
-	s.maxBytes = max(0, min(int(s.view.MaxBytes), f.node.FetchMaxBytes()))
+	s.maxBytes = min(int(s.view.MaxBytes), f.node.FetchMaxBytes())
 	s.minBytes = min(int(s.view.MinBytes), s.maxBytes)
 	s.waitNs = 0
 	if code := f.openSession(s); code != wire.NoError {
@@ -145,7 +145,9 @@ func (f *Frontend) plan(s *fetchState) (total int, urgent, cold bool) {
 		}
 		n := int(p.plan.Range.Len)
 		total += n
-		left = max(0, left-n)
+		if p.part != nil {
+			left = max(0, left-n)
+		}
 		urgent = urgent || p.reply.Error != wire.NoError || p.reply.Diverging != wire.NoEpochEnd
 	}
 	return total, urgent, cold
@@ -166,6 +168,7 @@ func (s *fetchState) unplan(p *fetchPart) {
 func (f *Frontend) planPart(s *fetchState, p *fetchPart, left int, first bool) {
 	p.reply = wire.NewFetchPartitionReply(p.index, f.resolve(s, p))
 	if p.reply.Error != wire.NoError {
+		p.reply.AbortedTxns = noAborted // an empty list, where errors of reading answer null
 		return
 	}
 	b := p.part.Bounds()
@@ -183,20 +186,28 @@ func (f *Frontend) planPart(s *fetchState, p *fetchPart, left int, first bool) {
 			p.plan.Range.Len = 0
 		}
 	} else {
-		p.planErr = p.part.Plan(&p.plan, p.offset, int64(max(0, limit)), s.isolated, first)
+		p.planErr = p.part.Plan(&p.plan, p.offset, int64(max(0, limit)), s.isolated, first || limit < 0)
 	}
 	if p.planErr != nil {
 		return
 	}
-	s.found(p)
+	if limit < 0 && p.plan.Range.Len > 0 {
+		// Kafka fails to read less than nothing, but only where there is something to read.
+		p.plan.Ref.Release()
+		p.plan = engine.FetchPlan{}
+		p.reply.Error = wire.UnknownServerError
+		return
+	}
+	s.found(p, limit)
 }
 
 // found fills in the answer of a partition from its plan.
-func (s *fetchState) found(p *fetchPart) {
+func (s *fetchState) found(p *fetchPart, limit int) {
 	b := &p.plan.Bounds
 	p.reply.HighWatermark, p.reply.LastStableOffset, p.reply.LogStartOffset = b.Committed, b.Stable, b.LogStart
 	p.reply.RecordBytes = int(p.plan.Range.Len)
-	if s.isolated == engine.ReadCommitted {
+	tooLarge := limit > 0 && p.plan.Range.Len == 0 && p.offset < b.End(s.isolated)
+	if s.isolated == engine.ReadCommitted && !tooLarge { // Kafka answers null where the first batch does not fit
 		p.reply.AbortedTxns = noAborted
 	}
 }
@@ -276,7 +287,8 @@ func (f *Frontend) planElsewhere(s *fetchState) {
 		for i := range s.parts {
 			p := &s.parts[i]
 			if p.planErr == engine.ErrCold {
-				p.planErr = p.part.PlanBlocking(&p.plan, p.offset, int64(max(0, min(int(p.maxBytes), left))), s.isolated, first)
+				limit := min(int(p.maxBytes), left)
+				p.planErr = p.part.PlanBlocking(&p.plan, p.offset, int64(max(0, limit)), s.isolated, first || limit < 0)
 				p.planned = true
 			}
 			if p.plan.Range.Len > 0 {

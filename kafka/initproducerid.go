@@ -13,6 +13,11 @@ func (f *Frontend) initProducerID(r *request, in kmsg.Request) kmsg.Response {
 	req := in.(*kmsg.InitProducerIDRequest)
 	resp := kmsg.NewPtrInitProducerIDResponse()
 	resp.ProducerID, resp.ProducerEpoch = -1, -1
+	if (req.ProducerID < 0) != (req.ProducerEpoch < 0) {
+		// Both are those of a producer that goes on, or neither (KIP-360).
+		resp.ErrorCode = int16(wire.InvalidRequest)
+		return resp
+	}
 	if req.TransactionalID != nil {
 		resp.ErrorCode = int16(wire.UnsupportedVersion)
 		if *req.TransactionalID == "" {

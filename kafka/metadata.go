@@ -72,6 +72,7 @@ func (f *Frontend) namedTopics(r *request, req *kmsg.MetadataRequest, resp *kmsg
 	v := r.hdr.Version
 	mayCreate := (v < 4 || req.AllowAutoTopicCreation) && f.node.Config().AutoCreateTopics
 	var missing []string
+	byID := v >= 12 && namesIDs(req)
 	seen := make(map[string]bool, len(req.Topics))
 	for i := range req.Topics {
 		q := &req.Topics[i]
@@ -93,7 +94,7 @@ func (f *Frontend) namedTopics(r *request, req *kmsg.MetadataRequest, resp *kmsg
 			continue
 		}
 		name := *q.Topic
-		if seen[name] {
+		if byID || seen[name] {
 			continue
 		}
 		seen[name] = true
@@ -110,6 +111,16 @@ func (f *Frontend) namedTopics(r *request, req *kmsg.MetadataRequest, resp *kmsg
 	if len(missing) > 0 {
 		f.node.AutoCreate(missing)
 	}
+}
+
+// namesIDs tells whether a topic is asked for by id: then those that are not are left out, as in Kafka.
+func namesIDs(req *kmsg.MetadataRequest) bool {
+	for i := range req.Topics {
+		if req.Topics[i].TopicID != [16]byte{} {
+			return true
+		}
+	}
+	return false
 }
 
 // refuseLookup answers look-ups by id at the versions that have the field but not the feature (v10, v11).

@@ -43,6 +43,10 @@ type produceState struct {
 	home   netpoll.Task
 	reply  wire.ProduceReply
 	failed bool
+	// refusal is the error of the whole request. Kafka reads the first batch of each partition before anything else, up to
+	// the first that is transactional: one that cannot be read, or a transactional one without transactional id, fails all.
+	refusal wire.ErrorCode
+	scanned bool
 }
 
 // produceTopic is one topic of the answer, with its partitions as a chain through parts.
@@ -83,7 +87,16 @@ func (f *Frontend) produce(r *request) {
 	}
 	p.collect(f)
 	for _, part := range p.parts {
-		f.checkTarget(p, part)
+		if p.refusal != wire.NoError {
+			part.refuse(p.refusal, p.refusalText())
+		} else {
+			f.checkTarget(p, part)
+		}
+	}
+	if p.refusal == wire.UnknownServerError {
+		for _, part := range p.parts {
+			part.result.Error, part.result.Message = p.refusal, ""
+		}
 	}
 	if a := p.view.Acks; a != acksAll && a != acksNone && a != acksOne {
 		for _, part := range p.parts {
@@ -142,6 +155,7 @@ func (p *produceState) topicAt(f *Frontend, t *wire.ProduceTopic) int32 {
 }
 
 func (p *produceState) entry(topic int32, e *wire.ProducePartition, byMap bool) {
+	p.scan(e.Records)
 	if old := p.find(topic, e.Index, byMap); old != nil {
 		old.records = e.Records
 		return
@@ -169,6 +183,28 @@ func (p *produceState) entry(topic int32, e *wire.ProducePartition, byMap bool) 
 	}
 	t.last = at
 	t.count++
+}
+
+// refusalText goes with the error of a whole request; Kafka says nothing about transactional ids.
+func (p *produceState) refusalText() string {
+	if p.refusal == wire.CorruptMessage {
+		return "a partition does not begin with a batch"
+	}
+	return ""
+}
+
+// scan looks at the first batch of an entry, in the order of the request.
+func (p *produceState) scan(records []byte) {
+	switch {
+	case p.scanned:
+	case validate.Unreadable(records):
+		p.refusal, p.scanned = wire.CorruptMessage, true
+	case validate.Transactional(records):
+		p.scanned = true
+		if p.view.TransactionalID == nil {
+			p.refusal = wire.TransactionalIdAuthorizationFailed
+		}
+	}
 }
 
 // spareParts bounds the partition entries that a request keeps for its next use.
@@ -200,10 +236,6 @@ func (part *producePart) refuse(code wire.ErrorCode, message string) {
 // checkTarget decides whether the partition is there and the request's record rules hold.
 func (f *Frontend) checkTarget(p *produceState, part *producePart) {
 	t := &p.topics[part.topic]
-	if p.view.TransactionalID == nil && validate.Transactional(part.records) {
-		part.refuse(wire.TransactionalIdAuthorizationFailed, "")
-		return
-	}
 	if t.handle == nil {
 		if p.view.Version >= 13 {
 			part.refuse(wire.UnknownTopicId, "")
@@ -219,6 +251,9 @@ func (f *Frontend) checkTarget(p *produceState, part *producePart) {
 	one, code := validate.Rules(part.records, p.view.Version)
 	if code != wire.NoError {
 		part.refuse(code, "")
+		if code == wire.UnknownServerError {
+			p.refusal = code
+		}
 		return
 	}
 	if t.handle.Internal && !bytes.Equal(p.req.hdr.ClientID, adminClientID) {
@@ -246,9 +281,10 @@ func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int6
 	var rules validate.Topic
 	batchRules(part.state.topics[part.topic].handle.Config(), &rules)
 	if !part.later {
-		v, code, message := validate.Header(part.records, &rules)
+		v, code := validate.Header(part.records, &rules)
 		if code != wire.NoError {
-			part.refuse(code, message)
+			part.refuse(code, "")
+			part.tellLogStart()
 			return
 		}
 		part.append.Batch = v
@@ -268,8 +304,12 @@ func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int6
 	if res.Code != wire.NoError {
 		part.errs = append(part.errs[:0], res.Errors...)
 		part.result.RecordErrors = part.errs
-		part.result.LogStartOffset = part.part.Bounds().LogStart
-		part.refuse(res.Code, res.Message)
+		message := ""
+		if len(res.Errors) > 0 {
+			message = res.Message // Kafka explains what is wrong with records, nothing else
+		}
+		part.refuse(res.Code, message)
+		part.tellLogStart()
 		part.dropStored()
 		return
 	}
@@ -277,6 +317,16 @@ func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int6
 	part.result.LogAppendTimeMs = res.AppendTimeMs
 	if part.stored != nil {
 		part.stored.B = res.Batch
+	}
+}
+
+// tellLogStart adds the log start to a refusal, where Kafka does: not with the errors that it takes for known.
+func (part *producePart) tellLogStart() {
+	switch part.result.Error {
+	case wire.UnknownTopicOrPartition, wire.NotLeaderOrFollower, wire.MessageTooLarge, wire.RecordListTooLarge, wire.CorruptMessage,
+		wire.KafkaStorageError, wire.UnknownTopicId:
+	default:
+		part.result.LogStartOffset = part.part.Bounds().LogStart
 	}
 }
 
@@ -404,7 +454,8 @@ func (p *produceState) settle(part *producePart) {
 	if a.Err != nil {
 		p.failed = true
 		part.result.LogAppendTimeMs = -1
-		part.refuse(codeOf(a.Err), a.Err.Error())
+		part.refuse(codeOf(a.Err), "")
+		part.tellLogStart()
 		return
 	}
 	part.result.BaseOffset, part.result.LogStartOffset = a.BaseOffset, a.LogStart
@@ -429,5 +480,5 @@ func (p *produceState) reset() {
 	clear(p.topics)
 	p.topics = p.topics[:0]
 	clear(p.seen)
-	p.failed = false
+	p.failed, p.scanned, p.refusal = false, false, wire.NoError
 }

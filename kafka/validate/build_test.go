@@ -102,7 +102,7 @@ func outcome(t *testing.T, c *Checker, topic *Topic, records []byte, version int
 	if code != 0 {
 		return Result{Code: code}
 	}
-	v, code, _ := Header(b, topic)
+	v, code := Header(b, topic)
 	if code != 0 {
 		return Result{Code: code}
 	}

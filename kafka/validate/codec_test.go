@@ -224,7 +224,7 @@ func TestLargeBatchesAreDeferredAndCapped(t *testing.T) {
 	for _, c := range codecs[1:] {
 		b := packed(t, c, big).build()
 		var check Checker
-		v, code, _ := Header(b, plain())
+		v, code := Header(b, plain())
 		if code != 0 {
 			t.Fatal(code)
 		}
@@ -241,7 +241,7 @@ func TestLargeBatchesAreDeferredAndCapped(t *testing.T) {
 	// Compression of a large plain batch is a worker's business too; plain
 	// batches as such never are.
 	b := big.build()
-	v, _, _ := Header(b, plain())
+	v, _ := Header(b, plain())
 	var check Checker
 	if r := check.Records(v, plain(), now, LoopBytes, nil); r.Deferred || r.Code != 0 {
 		t.Errorf("plain: %+v", r)
@@ -253,7 +253,7 @@ func TestLargeBatchesAreDeferredAndCapped(t *testing.T) {
 	}
 	bomb := sent{base: 1, records: [][]byte{record(0, 0, nil, make([]byte, MaxBytes))}}
 	b = packed(t, batch.Zstd, bomb).build()
-	if v, code, _ := Header(b, plain()); code != 0 {
+	if v, code := Header(b, plain()); code != 0 {
 		t.Fatal(code)
 	} else if r := check.Records(v, plain(), now, MaxBytes, nil); r.Code != wire.MessageTooLarge {
 		t.Errorf("beyond the cap: %s", told(r))
@@ -314,7 +314,7 @@ func TestCheckingDoesNotAllocate(t *testing.T) {
 			if code != 0 {
 				t.Fatal(code)
 			}
-			v, code, _ := Header(one, topic)
+			v, code := Header(one, topic)
 			if code != 0 {
 				t.Fatal(code)
 			}

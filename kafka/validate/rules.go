@@ -64,7 +64,9 @@ func next(b []byte) (one, rest []byte, code wire.ErrorCode) {
 // of format 2, and no zstd below version 7. The batch it returns may still be
 // too short for a header; only Header may look at it.
 //
-// The codes are CorruptMessage, InvalidRecord and UnsupportedCompressionType.
+// The codes are CorruptMessage, InvalidRecord, UnsupportedCompressionType and, for
+// the whole request, UnknownServerError: Kafka fails on a codec that does not
+// exist where it has to look at the codec so early.
 func Rules(records []byte, version int16) (one []byte, code wire.ErrorCode) {
 	one, rest, code := next(records)
 	if code != wire.NoError {
@@ -77,7 +79,10 @@ func Rules(records []byte, version int16) (one []byte, code wire.ErrorCode) {
 		return nil, wire.InvalidRecord
 	}
 	if version < zstdVersion {
-		if codec := attributes(one).Codec(); codec >= batch.Zstd {
+		switch codec := attributes(one).Codec(); {
+		case !codec.Valid():
+			return nil, wire.UnknownServerError
+		case codec == batch.Zstd:
 			return nil, wire.UnsupportedCompressionType
 		}
 	}
@@ -105,35 +110,43 @@ func Transactional(records []byte) bool {
 	return code == wire.NoError && one != nil && one[16] == batch.Magic && attributes(one).Transactional()
 }
 
+// Unreadable says whether records begin with something that Kafka's reader of
+// batches fails on: an impossible length or magic. Kafka looks at the first
+// batch of each partition ahead of everything else.
+func Unreadable(records []byte) bool {
+	_, _, code := next(records)
+	return code != wire.NoError
+}
+
 // Header checks all that the header of a batch (as Rules returned it) shows,
 // the checksum included. It costs the CRC and nothing more.
-func Header(one []byte, t *Topic) (v batch.View, code wire.ErrorCode, message string) {
+func Header(one []byte, t *Topic) (v batch.View, code wire.ErrorCode) {
 	if int64(binary.BigEndian.Uint64(one)) != 0 {
-		return nil, wire.InvalidRecord, "the base offset must be 0"
+		return nil, wire.InvalidRecord
 	}
 	if len(one) > t.MaxMessageBytes {
-		return nil, wire.MessageTooLarge, "the batch is larger than max.message.bytes"
+		return nil, wire.MessageTooLarge
 	}
 	if len(one) < batch.HeaderSize {
-		return nil, wire.CorruptMessage, "the batch is shorter than its header"
+		return nil, wire.CorruptMessage
 	}
 	v = batch.View(one)
 	if v.ComputeCRC() != v.CRC() {
-		return nil, wire.CorruptMessage, "the checksum does not fit"
+		return nil, wire.CorruptMessage
 	}
 	a := v.Attributes()
 	if !a.Codec().Valid() {
-		return nil, wire.UnsupportedCompressionType, "no such compression codec"
+		return nil, wire.UnknownServerError // as Kafka, which fails on the number
 	}
 	count, last := v.Count(), v.LastOffsetDelta()
 	if count <= 0 || int64(last)+1 != int64(count) {
-		return nil, wire.InvalidRecord, "record count and last offset delta do not fit"
+		return nil, wire.InvalidRecord
 	}
 	if a.Control() {
-		return nil, wire.InvalidRecord, "clients must not write control batches"
+		return nil, wire.InvalidRecord
 	}
 	if v.HasProducerID() && v.BaseSequence() < 0 {
-		return nil, wire.InvalidRecord, "a producer id needs a base sequence"
+		return nil, wire.InvalidRecord
 	}
-	return v, wire.NoError, ""
+	return v, wire.NoError
 }
