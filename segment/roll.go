@@ -51,6 +51,14 @@ func (l *Log) prepareSuccessor() {
 	})
 }
 
+// RetrySuccessor queues the making of the next file again if it is wanted and failed before (no space). Tick does the
+// same.
+func (l *Log) RetrySuccessor() {
+	if l.wantRoll {
+		l.prepareSuccessor()
+	}
+}
+
 // CanRoll says that the successor is there, nothing is staged or in flight, and the last roll was sealed far enough.
 // The successor is made by a JobSuccessor, queued at 90 % of the segment or when a roll is wanted.
 func (l *Log) CanRoll() bool {
@@ -113,6 +121,7 @@ type sealWork struct {
 	snapshot  int64
 	sum       sum
 	epochs    *Epochs // nil: the file has them already
+	trim      int64   // give back the blocks reserved behind this size; -1: none were
 	synced    bool    // prev's bytes are durable
 	renamed   bool    // next has its name
 }
