@@ -111,7 +111,10 @@ func (s *connSet) reap() {
 	for s.dying != nil {
 		c := s.dying
 		s.dying, c.nextDead = c.nextDead, nil
-		s.memory.forget(c)
+		if c.waiting {
+			s.memory.forget(c)
+			s.memory.freed() // those behind it may be content with less
+		}
 		s.unlink(c)
 		c.dead = true
 		if c.stash != nil {

@@ -28,9 +28,9 @@ type LoopOptions struct {
 	SpinUs int
 	// AppendMode is log.append.mode.
 	AppendMode AppendMode
-	// CPU pins the thread to one processor; negative (not 0): no affinity. Default -1 by NewLoop only if PinCPU is false.
-	CPU    int
+	// PinCPU keeps the thread on processor CPU.
 	PinCPU bool
+	CPU    int
 	// Workers bounds the goroutines that carry out offloaded work; default 16.
 	Workers int
 	// Metrics takes the loop's counters; default: a registry of its own.
@@ -157,7 +157,7 @@ func (l *Loop) OnTurnEnd(h TurnHook) { l.hooks = append(l.hooks, h) }
 func (l *Loop) Run() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if l.opts.PinCPU && l.opts.CPU >= 0 {
+	if l.opts.PinCPU {
 		var set unix.CPUSet
 		set.Set(l.opts.CPU)
 		if err := unix.SchedSetaffinity(0, &set); err != nil {

@@ -3,6 +3,7 @@ package drivertest
 import (
 	"encoding/binary"
 	"errors"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -129,4 +130,37 @@ func slowFrameUnderPressure(t *testing.T, f netpoll.DriverFactory) {
 	if !errors.Is(h.anyEnd(), netpoll.ErrSlowFrame) {
 		t.Errorf("ended with %v", h.anyEnd())
 	}
+}
+
+// waiterGivesUp: when the first of those who wait for memory is closed, the next ones are looked at.
+func waiterGivesUp(t *testing.T, f netpoll.DriverFactory) {
+	var held []*bufpool.Buf
+	h := &handler{}
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		if len(b.B) > 500<<10 {
+			held = append(held, b)
+			return
+		}
+		echo(c, b)
+	}
+	r := newRig(t, f, h, rigOptions{budget: 1 << 20})
+	a, b, c := dial(t, r.addr), dial(t, r.addr), dial(t, r.addr)
+	a.send(frameOf(1, 700<<10))
+	eventually(t, "the first frame is held", func() bool { return h.frames.Load() == 1 })
+	b.send(frameOf(2, 900 << 10)[:100<<10]) // waits
+	time.Sleep(20 * time.Millisecond)
+	small := frameOf(3, 100<<10)
+	c.send(small) // waits behind it
+	time.Sleep(20 * time.Millisecond)
+	if n := h.frames.Load(); n != 1 {
+		t.Errorf("%d frames: the big one was overtaken", n)
+	}
+	port := b.LocalAddr().(*net.TCPAddr).Port
+	r.group.CloseConns(func(c *netpoll.Conn) bool { return int(c.Info().Remote.Port()) == port }, errors.New("enough"))
+	c.expect(small)
+	onLoop(r.loops[0], func() {
+		for _, b := range held {
+			b.Release()
+		}
+	})
 }

@@ -62,6 +62,7 @@ var cases = []struct {
 	{name: "Churn", fn: churn},
 	{name: "MemoryBudget", fn: memoryBudget},
 	{name: "BigFrameIsNotStarved", fn: bigFrameIsNotStarved},
+	{name: "WaiterGivesUp", fn: waiterGivesUp},
 	{name: "AnnouncedFramesHoldLittle", fn: announcedFramesHoldLittle},
 	{name: "SlowFrameUnderPressure", fn: slowFrameUnderPressure, slow: true},
 	{name: "CollectorGoesOn", fn: collectorGoesOn},
