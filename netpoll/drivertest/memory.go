@@ -147,7 +147,7 @@ func waiterGivesUp(t *testing.T, f netpoll.DriverFactory) {
 	a, b, c := dial(t, r.addr), dial(t, r.addr), dial(t, r.addr)
 	a.send(frameOf(1, 700<<10))
 	eventually(t, "the first frame is held", func() bool { return h.frames.Load() == 1 })
-	b.send(frameOf(2, 900 << 10)[:100<<10]) // waits
+	b.send(frameOf(2, 900<<10)[:100<<10]) // waits
 	time.Sleep(20 * time.Millisecond)
 	small := frameOf(3, 100<<10)
 	c.send(small) // waits behind it
