@@ -147,12 +147,16 @@ func waiterGivesUp(t *testing.T, f netpoll.DriverFactory) {
 	a, b, c := dial(t, r.addr), dial(t, r.addr), dial(t, r.addr)
 	a.send(frameOf(1, 700<<10))
 	eventually(t, "the first frame is held", func() bool { return h.frames.Load() == 1 })
-	b.send(frameOf(2, 900<<10)[:100<<10]) // waits
-	time.Sleep(20 * time.Millisecond)
+	b.send(frameOf(2, 10<<10)) // from now on it gets its memory at once
+	b.expect(frameOf(2, 10<<10))
+	for _, x := range frameOf(2, 900<<10)[:4] { // byte by byte: it holds nothing whose release would be noticed
+		b.send([]byte{x})
+		time.Sleep(5 * time.Millisecond)
+	}
 	small := frameOf(3, 100<<10)
 	c.send(small) // waits behind it
 	time.Sleep(20 * time.Millisecond)
-	if n := h.frames.Load(); n != 1 {
+	if n := h.frames.Load(); n != 2 {
 		t.Errorf("%d frames: the big one was overtaken", n)
 	}
 	port := b.LocalAddr().(*net.TCPAddr).Port
