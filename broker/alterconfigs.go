@@ -54,11 +54,13 @@ func (a *alteration) propose(validateOnly bool) {
 	image := a.node.Image()
 	layers := a.node.layersOf(image)
 	body := &controller.AlterConfigs{}
-	good := a.open[:0]
+	good := make([]int, 0, len(a.open))
+	broken := false
 	for _, i := range a.open {
 		c := &a.changes[i]
 		next, err := a.node.altered(image, layers, c)
 		if a.out[i] = err; err != nil {
+			broken = broken || err.Code == codeUnknown
 			continue
 		}
 		good = append(good, i)
@@ -68,12 +70,27 @@ func (a *alteration) propose(validateOnly bool) {
 		}
 		body.Sets = append(body.Sets, controller.ConfigSet{Resource: r, Version: image.ConfigVersion(r), Configs: next})
 	}
+	if broken {
+		a.failRest()
+		return
+	}
 	a.open = good
 	if len(good) == 0 || validateOnly {
 		a.done(a.out)
 		return
 	}
 	a.node.Propose(body, a.applied)
+}
+
+// failRest gives the error of an operation that does not exist to all resources but those that a broker of Kafka refuses
+// before the controller sees them: there it fails the whole request.
+func (a *alteration) failRest() {
+	for _, i := range a.open {
+		if a.out[i] == nil || a.out[i].Code != codeInvalidRequest {
+			a.out[i] = refused(codeUnknown, "an operation of the request does not exist")
+		}
+	}
+	a.done(a.out)
 }
 
 // applied takes the controller's verdict and tries again what was overtaken by another change.

@@ -11,6 +11,7 @@ import (
 
 // Kafka's codes of what a request for a configuration can be refused with.
 const (
+	codeUnknown        = int16(controller.CodeUnknownServerError)
 	codeUnknownTopic   = int16(controller.CodeUnknownTopicOrPartition)
 	codeInvalidTopic   = int16(controller.CodeInvalidTopic)
 	codeInvalidRequest = int16(controller.CodeInvalidRequest)

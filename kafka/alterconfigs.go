@@ -5,6 +5,7 @@ import (
 
 	"millrace/broker"
 	"millrace/internal/config"
+	"millrace/kafka/wire"
 )
 
 // incrementalAlterConfigs answers IncrementalAlterConfigs, versions 0 and 1, when the changes have effect (KIP-339).
@@ -23,9 +24,7 @@ func (f *Frontend) incrementalAlterConfigs(r *request, in kmsg.Request) kmsg.Res
 		for i, err := range out {
 			a := kmsg.NewIncrementalAlterConfigsResponseResource()
 			a.ResourceType, a.ResourceName = req.Resources[i].ResourceType, req.Resources[i].ResourceName
-			if err != nil {
-				a.ErrorCode, a.ErrorMessage = err.Code, &err.Message
-			}
+			a.ErrorCode, a.ErrorMessage = altered(err)
 			resp.Resources = append(resp.Resources, a)
 		}
 		r.respondLater(resp)
@@ -50,12 +49,21 @@ func (f *Frontend) alterConfigs(r *request, in kmsg.Request) kmsg.Response {
 		for i, err := range out {
 			a := kmsg.NewAlterConfigsResponseResource()
 			a.ResourceType, a.ResourceName = req.Resources[i].ResourceType, req.Resources[i].ResourceName
-			if err != nil {
-				a.ErrorCode, a.ErrorMessage = err.Code, &err.Message
-			}
+			a.ErrorCode, a.ErrorMessage = altered(err)
 			resp.Resources = append(resp.Resources, a)
 		}
 		r.respondLater(resp)
 	})
 	return nil
+}
+
+// altered restates the outcome for one resource. Kafka says nothing about errors of its own.
+func altered(err *config.AlterError) (code int16, message *string) {
+	switch {
+	case err == nil:
+		return int16(wire.NoError), nil
+	case err.Code == int16(wire.UnknownServerError):
+		return err.Code, nil
+	}
+	return err.Code, &err.Message
 }

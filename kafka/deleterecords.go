@@ -20,25 +20,7 @@ func (f *Frontend) deleteRecords(r *request, in kmsg.Request) kmsg.Response {
 			r.respondLater(resp)
 		}
 	}
-	listed := map[topicPartition]bool{}
-	for i := range req.Topics {
-		q := &req.Topics[i]
-		t := kmsg.NewDeleteRecordsResponseTopic()
-		t.Topic = q.Topic
-		for j := range q.Partitions {
-			key := topicPartition{q.Topic, q.Partitions[j].Partition}
-			if listed[key] {
-				continue
-			}
-			listed[key] = true
-			a := kmsg.NewDeleteRecordsResponseTopicPartition()
-			a.Partition, a.LowWatermark = key.index, -1
-			t.Partitions = append(t.Partitions, a)
-		}
-		if len(t.Partitions) > 0 {
-			resp.Topics = append(resp.Topics, t)
-		}
-	}
+	resp.Topics = listedOnce(req)
 	for i := range resp.Topics {
 		t := &resp.Topics[i]
 		for j := range t.Partitions {
@@ -48,6 +30,35 @@ func (f *Frontend) deleteRecords(r *request, in kmsg.Request) kmsg.Response {
 	}
 	finish()
 	return nil
+}
+
+// listedOnce is the frame of the answer: each topic and each of its partitions once.
+func listedOnce(req *kmsg.DeleteRecordsRequest) []kmsg.DeleteRecordsResponseTopic {
+	var topics []kmsg.DeleteRecordsResponseTopic
+	places := map[string]int{}
+	listed := map[topicPartition]bool{}
+	for i := range req.Topics {
+		q := &req.Topics[i]
+		for j := range q.Partitions {
+			key := topicPartition{q.Topic, q.Partitions[j].Partition}
+			if listed[key] {
+				continue
+			}
+			listed[key] = true
+			at, ok := places[q.Topic]
+			if !ok {
+				at = len(topics)
+				places[q.Topic] = at
+				t := kmsg.NewDeleteRecordsResponseTopic()
+				t.Topic = q.Topic
+				topics = append(topics, t)
+			}
+			a := kmsg.NewDeleteRecordsResponseTopicPartition()
+			a.Partition, a.LowWatermark = key.index, -1
+			topics[at].Partitions = append(topics[at].Partitions, a)
+		}
+	}
+	return topics
 }
 
 // lastAsked is the offset that counts for each partition: its last entry, as in Kafka.

@@ -78,7 +78,7 @@ func describeEntry(e *config.Entry, req *kmsg.DescribeConfigsRequest, c *kmsg.De
 			c.ConfigSynonyms = append(c.ConfigSynonyms, out)
 		}
 	}
-	if req.IncludeDocumentation {
+	if req.IncludeDocumentation && e.Doc != "" {
 		c.Documentation = &e.Doc
 	}
 }

@@ -28,13 +28,16 @@ func (f *Frontend) describeTopicPartitions(_ *request, in kmsg.Request) kmsg.Res
 	for i := range req.Topics {
 		names[i] = req.Topics[i].Topic
 	}
+	if slices.Contains(names, "") {
+		return refusedPage(req, wire.UnknownServerError) // Kafka fails on an empty name
+	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	limit := max(1, min(req.ResponsePartitionLimit, f.node.Config().MaxRequestPartitions))
 	page := &partitionPage{f: f, image: f.node.Image(), resp: kmsg.NewPtrDescribeTopicPartitionsResponse(), left: int(limit)}
 	if c := req.Cursor; c != nil {
 		if c.Partition < 0 || len(names) > 0 && !slices.Contains(names, c.Topic) {
-			return refusedPage(req)
+			return refusedPage(req, wire.InvalidRequest)
 		}
 		page.cursor, page.from = c.Topic, c.Partition
 	}
@@ -57,12 +60,12 @@ func (f *Frontend) describeTopicPartitions(_ *request, in kmsg.Request) kmsg.Res
 	return page.resp
 }
 
-// refusedPage answers a cursor that cannot be: error 42 for all topics asked for.
-func refusedPage(req *kmsg.DescribeTopicPartitionsRequest) kmsg.Response {
+// refusedPage answers a request that cannot be (a cursor outside the list): an error for all topics asked for.
+func refusedPage(req *kmsg.DescribeTopicPartitionsRequest, code wire.ErrorCode) kmsg.Response {
 	resp := kmsg.NewPtrDescribeTopicPartitionsResponse()
 	for i := range req.Topics {
 		t := kmsg.NewDescribeTopicPartitionsResponseTopic()
-		t.Topic, t.ErrorCode = &req.Topics[i].Topic, int16(wire.InvalidRequest)
+		t.Topic, t.ErrorCode = &req.Topics[i].Topic, int16(code)
 		resp.Topics = append(resp.Topics, t)
 	}
 	return resp

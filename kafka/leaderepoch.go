@@ -43,7 +43,7 @@ func (f *Frontend) epochEnd(topic string, p *kmsg.OffsetForLeaderEpochRequestTop
 		a.ErrorCode = int16(code)
 		return
 	}
-	if p.LeaderEpoch < 0 {
+	if p.LeaderEpoch == -1 {
 		return
 	}
 	a.LeaderEpoch, a.EndOffset = part.EpochEnd(p.LeaderEpoch, b.Committed)

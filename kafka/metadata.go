@@ -77,7 +77,7 @@ func (f *Frontend) namedTopics(r *request, req *kmsg.MetadataRequest, resp *kmsg
 	for i := range req.Topics {
 		q := &req.Topics[i]
 		if v >= 10 && v < 12 && (q.Topic == nil || q.TopicID != [16]byte{}) || q.Topic == nil && q.TopicID == [16]byte{} {
-			f.refuseLookup(req, resp, v)
+			refuseLookup(req, resp, v)
 			return
 		}
 		if q.TopicID != [16]byte{} {
@@ -123,16 +123,23 @@ func namesIDs(req *kmsg.MetadataRequest) bool {
 	return false
 }
 
-// refuseLookup answers look-ups by id at the versions that have the field but not the feature (v10, v11).
-func (f *Frontend) refuseLookup(req *kmsg.MetadataRequest, resp *kmsg.MetadataResponse, version int16) {
-	resp.Topics = nil
+// refuseLookup answers look-ups by id at the versions that have the field but not the feature (v10, v11), and topics without
+// name and id: an error for every topic asked for, and nothing else.
+func refuseLookup(req *kmsg.MetadataRequest, resp *kmsg.MetadataResponse, version int16) {
+	*resp = kmsg.NewMetadataResponse()
+	code := wire.InvalidRequest
+	if version >= 12 {
+		// Kafka fails on a topic without name and id.
+		code = wire.UnknownServerError
+		resp.ErrorCode = int16(code) // v13
+	}
 	for i := range req.Topics {
 		mt := kmsg.NewMetadataResponseTopic()
 		name := ""
 		if req.Topics[i].Topic != nil {
 			name = *req.Topics[i].Topic
 		}
-		mt.Topic, mt.TopicID, mt.ErrorCode = &name, req.Topics[i].TopicID, int16(wire.InvalidRequest)
+		mt.Topic, mt.TopicID, mt.ErrorCode = &name, req.Topics[i].TopicID, int16(code)
 		resp.Topics = append(resp.Topics, mt)
 	}
 }

@@ -26,7 +26,7 @@ func (e *Epochs) Last() int32 {
 // known, asked itself and the first known start. logEnd is the end of the latest epoch. Unknown: (-1, -1).
 func (e *Epochs) EndOffset(asked int32, logEnd int64) (epoch int32, end int64) {
 	n := len(e.entries)
-	if asked < 0 || n == 0 || asked > e.Last() {
+	if asked == -1 || n == 0 || asked > e.Last() {
 		return -1, -1
 	}
 	i := sort.Search(n, func(i int) bool { return e.entries[i].Epoch > asked }) // the next higher one

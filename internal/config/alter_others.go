@@ -96,10 +96,12 @@ func AlterClientMetrics(current Set, ops []Op) (Set, *AlterError) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(next)) {
-		k, ok := Lookup(ClientMetrics, name)
-		if !ok {
+		if _, ok := Lookup(ClientMetrics, name); !ok {
 			return nil, alterErrorf(codeInvalidRequest, "%q is not a client metrics config", name)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(next)) {
+		k := mustLookup(ClientMetrics, name)
 		v, err := k.Parse(next[name])
 		if err != nil {
 			return nil, alterErrorf(codeInvalidConfig, "%s", err)
