@@ -62,6 +62,8 @@ type Loop struct {
 	timers   timerHeap
 	hooks    []TurnHook
 	again    bool // there is work: do not sleep
+	fresh    int  // bytes of frames that were delivered since the hooks ran
+	early    bool // hooks that ran early want the loop to go on
 	conns    connSet
 	outs     outPool
 	work     workers

@@ -160,7 +160,9 @@ func (c *Conn) deliver() {
 	c.buf, c.have, c.frameLen = nil, 0, 0
 	c.first = true
 	c.loop.st.frames.Inc()
+	n := len(b.B)
 	c.h.Frame(c, b)
+	c.loop.received(n)
 }
 
 // feed cuts frames out of b and returns what must wait: the bytes behind a pause.
