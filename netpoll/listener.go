@@ -90,6 +90,10 @@ func (ln *listener) deal(a Accepted) {
 	g := ln.grp
 	l := g.opts.Loops[g.next%len(g.opts.Loops)]
 	g.next++
+	if g.opts.Congestion == "" && g.opts.LoopbackCongestion != "" && a.Remote.Addr().Unmap().IsLoopback() {
+		// A kernel without it keeps its own, which is as good as can be had.
+		_ = unix.SetsockoptString(a.Fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, g.opts.LoopbackCongestion)
+	}
 	c := newConn(l, a, ln.index, ln.h, g)
 	ln.loop.st.accepted.Inc()
 	if l == ln.loop {

@@ -15,8 +15,12 @@ import (
 
 // listen opens the client listeners and returns what clients are told of each.
 func (s *server) listen(c *config.BrokerConfig) ([]config.Endpoint, error) {
+	congestion, loopback := c.SocketCongestion, "cubic"
+	if congestion == "system" {
+		congestion, loopback = "", ""
+	}
 	group, err := netpoll.NewGroup(netpoll.GroupOptions{
-		Loops: s.loops, Limits: limits(c), Congestion: c.SocketCongestion, Backlog: int(c.SocketListenBacklog),
+		Loops: s.loops, Limits: limits(c), Congestion: congestion, LoopbackCongestion: loopback, Backlog: int(c.SocketListenBacklog),
 		SendBuffer: explicit(c.SocketSendBufferBytes), RecvBuffer: explicit(c.SocketReceiveBufferBytes), Log: s.levels.Logger("netpoll"),
 	})
 	if err != nil {
@@ -71,7 +75,7 @@ func explicit(bytes int32) int {
 func limits(c *config.BrokerConfig) netpoll.Limits {
 	l := netpoll.Limits{
 		MaxConns:          unlimited(c.Dynamic.MaxConnections),
-		MaxPerIP:          unlimited(c.Dynamic.MaxConnectionsPerIP),
+		MaxPerIP:          perAddress(c.Dynamic.MaxConnectionsPerIP),
 		IdleTimeout:       time.Duration(max(0, c.ConnectionsMaxIdleMs)) * time.Millisecond,
 		PreRequestTimeout: time.Duration(c.FirstRequestTimeoutMs) * time.Millisecond,
 		PerIP:             map[netip.Addr]int{},
@@ -88,6 +92,14 @@ func limits(c *config.BrokerConfig) netpoll.Limits {
 		}
 	}
 	return l
+}
+
+// perAddress is unlimited for max.connections.per.ip, where 0 allows none but the overrides.
+func perAddress(n int32) int {
+	if n == 0 {
+		return -1
+	}
+	return unlimited(n)
 }
 
 // unlimited turns Kafka's 2147483647 into no limit.
