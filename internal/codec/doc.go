@@ -8,8 +8,9 @@
 // and windows that would need much memory ahead of time are bounded, so a bomb
 // stops at the cap.
 //
-// Decompress appends to a buffer; a Reader unpacks piece by piece, for walks
-// that need not hold everything. Both take their decoders from pools: in
+// Decompress appends to a buffer; a Reader unpacks and a Writer packs piece by
+// piece, for what need not be held as a whole. Claim is what an input says of
+// its size. Decompress and Reader take their decoders from pools: in
 // steady state neither allocates, where the destination has room.
 //
 // State: the pools are for any goroutine. A Reader belongs to whoever made it
@@ -19,12 +20,17 @@
 //   - what Compress returns, Decompress gives back;
 //   - a decoder never returns more than its cap, and says ErrTooLarge if there
 //     was more;
+//   - what can only be unpacked at once is bounded, and beyond a few megabytes
+//     there is one such input in the process at a time;
 //   - bytes that break the format are ErrCorrupt, never a panic.
 //
 // Files:
 //
 //	codec.go    Type, errors, Decompress, Compress
 //	reader.go   Reader and its pools
+//	writer.go   Writer
+//	claim.go    Claim
+//	whole.go    bounds of what is unpacked at once
 //	gzip.go     gzip
 //	snappy.go   snappy in xerial framing; raw snappy can be read
 //	lz4.go      lz4 frames, xxh32.go their checksum

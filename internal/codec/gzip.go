@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -49,39 +50,47 @@ func (s *gzipSource) next(int64) ([]byte, error) {
 func (s *gzipSource) release() { resetInput(&s.in, nil) }
 
 // gzipWriter is a compressor with the slice it appends to. Owned by one
-// Compress at a time.
+// Compress or Writer at a time.
 type gzipWriter struct {
-	gz  *gzip.Writer
-	out []byte
-}
-
-func (w *gzipWriter) Write(p []byte) (int, error) {
-	w.out = append(w.out, p...)
-	return len(p), nil
+	sink
+	gz    *gzip.Writer
+	level int
 }
 
 // gzipWriters pools compressors by level + 1.
 var gzipWriters [gzip.BestCompression + 2]sync.Pool
 
-func compressGzip(dst []byte, level int, src []byte) ([]byte, error) {
-	level = min(max(level, gzip.DefaultCompression), gzip.BestCompression)
-	pool := &gzipWriters[level+1]
-	w, _ := pool.Get().(*gzipWriter)
+// openGzip takes a compressor that appends at most max bytes to dst.
+func openGzip(dst []byte, level, max int) (*gzipWriter, error) {
+	level = clamp(level, gzip.DefaultCompression, gzip.BestCompression)
+	w, _ := gzipWriters[level+1].Get().(*gzipWriter)
 	if w == nil {
-		w = &gzipWriter{}
+		w = &gzipWriter{level: level}
 		var err error
 		if w.gz, err = gzip.NewWriterLevel(w, level); err != nil {
-			return dst, err
+			return nil, err
 		}
 	}
-	w.out = dst
+	w.sink = sink{out: dst, left: max}
 	w.gz.Reset(w)
-	_, err := w.gz.Write(src)
-	if err == nil {
+	return w, nil
+}
+
+// close gives the compressor back, and what was written.
+func (w *gzipWriter) close() []byte {
+	out := w.out
+	w.sink = sink{}
+	gzipWriters[w.level+1].Put(w)
+	return out
+}
+
+func compressGzip(dst []byte, level int, src []byte) ([]byte, error) {
+	w, err := openGzip(dst, level, math.MaxInt)
+	if err != nil {
+		return dst, err
+	}
+	if _, err = w.gz.Write(src); err == nil {
 		err = w.gz.Close()
 	}
-	out := w.out
-	w.out = nil
-	pool.Put(w)
-	return out, err
+	return w.close(), err
 }

@@ -158,30 +158,43 @@ var lz4PackerPool = sync.Pool{New: func() any { return new(lz4Packer) }}
 var lz4Levels = [...]lz4.CompressionLevel{lz4.Level1, lz4.Level2, lz4.Level3, lz4.Level4, lz4.Level5, lz4.Level6, lz4.Level7, lz4.Level8, lz4.Level9}
 
 func compressLz4(dst []byte, level int, src []byte) ([]byte, error) {
-	const flags, block = lz4Version | lz4Independent, lz4BlockCode << 4
-	dst = binary.LittleEndian.AppendUint32(dst, lz4Magic)
-	dst = append(dst, flags, block, byte(xxh32([]byte{flags, block})>>8))
+	dst = appendLz4Head(dst)
 	c := lz4PackerPool.Get().(*lz4Packer)
 	defer lz4PackerPool.Put(c)
 	for len(src) > 0 {
 		n := min(len(src), lz4Block)
-		dst = grow(dst, 4+n)
-		at := len(dst)
-		size := uint32(n)
-		// A block that does not get smaller is stored as it is.
-		m, err := c.pack(level, src[:n], dst[at+4:at+4+n])
-		if err != nil {
+		var err error
+		if dst, err = c.appendBlock(dst, level, src[:n]); err != nil {
 			return dst, err
 		}
-		if m == 0 || m >= n {
-			copy(dst[at+4:at+4+n], src[:n])
-			m, size = n, size|lz4NotPacked
-		} else {
-			size = uint32(m)
-		}
-		dst = dst[:at+4+m]
-		binary.LittleEndian.PutUint32(dst[at:], size)
 		src = src[n:]
 	}
 	return binary.LittleEndian.AppendUint32(dst, 0), nil
+}
+
+// appendLz4Head begins a frame of independent blocks of 64 KiB.
+func appendLz4Head(dst []byte) []byte {
+	const flags, block = lz4Version | lz4Independent, lz4BlockCode << 4
+	dst = binary.LittleEndian.AppendUint32(dst, lz4Magic)
+	return append(dst, flags, block, byte(xxh32([]byte{flags, block})>>8))
+}
+
+// appendBlock packs one block of at most lz4Block bytes. What does not get
+// smaller is stored as it is.
+func (c *lz4Packer) appendBlock(dst []byte, level int, src []byte) ([]byte, error) {
+	n := len(src)
+	dst = grow(dst, 4+n)
+	at := len(dst)
+	m, err := c.pack(level, src, dst[at+4:at+4+n])
+	if err != nil {
+		return dst, err
+	}
+	size := uint32(m)
+	if m == 0 || m >= n {
+		copy(dst[at+4:at+4+n], src)
+		m, size = n, uint32(n)|lz4NotPacked
+	}
+	dst = dst[:at+4+m]
+	binary.LittleEndian.PutUint32(dst[at:], size)
+	return dst, nil
 }

@@ -23,9 +23,10 @@ const (
 // snappySource unpacks xerial framing, and raw snappy where the magic is
 // missing. Owned by its Reader.
 type snappySource struct {
-	src []byte
-	raw bool
-	buf []byte
+	src  []byte
+	raw  bool
+	buf  []byte
+	slot slot
 }
 
 func (s *snappySource) reset(src []byte) error {
@@ -47,6 +48,7 @@ func (s *snappySource) release() {
 	if cap(s.buf) > 1<<20 {
 		s.buf = nil
 	}
+	s.slot.giveBack()
 }
 
 func (s *snappySource) next(room int64) ([]byte, error) {
@@ -70,9 +72,10 @@ func (s *snappySource) next(room int64) ([]byte, error) {
 	if size/64*3 > len(block) {
 		return nil, corrupt(Snappy, "a block claims more than it can hold")
 	}
-	if int64(size) > room {
+	if int64(size) > room || size > wholeMax {
 		return nil, ErrTooLarge
 	}
+	s.slot.take(size)
 	if cap(s.buf) < size {
 		s.buf = make([]byte, max(size, xerialBlock))
 	}
@@ -109,12 +112,18 @@ func compressSnappy(dst, src []byte) []byte {
 	dst = append(dst, xerialHeader...)
 	for len(src) > 0 {
 		n := min(len(src), xerialBlock)
-		dst = grow(dst, 4+snappy.MaxEncodedLen(n))
-		at := len(dst)
-		packed := snappy.Encode(dst[at+4:cap(dst)], src[:n])
-		dst = dst[:at+4+len(packed)]
-		binary.BigEndian.PutUint32(dst[at:], uint32(len(packed)))
+		dst = appendSnappyBlock(dst, src[:n])
 		src = src[n:]
 	}
+	return dst
+}
+
+// appendSnappyBlock packs one block of at most xerialBlock bytes.
+func appendSnappyBlock(dst, src []byte) []byte {
+	dst = grow(dst, 4+snappy.MaxEncodedLen(len(src)))
+	at := len(dst)
+	packed := snappy.Encode(dst[at+4:cap(dst)], src)
+	dst = dst[:at+4+len(packed)]
+	binary.BigEndian.PutUint32(dst[at:], uint32(len(packed)))
 	return dst
 }

@@ -14,9 +14,8 @@ const (
 	// zstdStreamWindow is the largest window that a Reader keeps while it
 	// streams: that of level 19. Larger windows (levels 20 to 22 claim them
 	// for the smallest input) would be memory ahead of any data, so such
-	// frames are unpacked at once, up to zstdWholeMax.
+	// frames are unpacked at once, up to wholeMax.
 	zstdStreamWindow = 8 << 20
-	zstdWholeMax     = 64 << 20
 	// zstdWindowMax is the largest window that Java's reader takes.
 	zstdWindowMax = 128 << 20
 )
@@ -92,7 +91,7 @@ func zstdFirstSize(src []byte) int {
 }
 
 // zstdGrowing unpacks src into buffers that grow with what is really there.
-func zstdGrowing(src []byte, limit int) ([]byte, error) {
+func zstdGrowing(src []byte, limit int, slot *slot) ([]byte, error) {
 	var head zstd.Header
 	if err := head.Decode(src); err != nil {
 		return nil, corrupt(Zstd, err)
@@ -109,6 +108,7 @@ func zstdGrowing(src []byte, limit int) ([]byte, error) {
 		size = max(size, int(head.FrameContentSize))
 	}
 	for {
+		slot.take(size)
 		out, full, err := zstdInto(make([]byte, 0, size), src)
 		switch {
 		case err == nil || !full:
@@ -130,6 +130,7 @@ type zstdSource struct {
 	// d has one.
 	whole     []byte
 	streaming bool
+	slot      slot
 }
 
 func (s *zstdSource) reset(src []byte) error {
@@ -157,7 +158,7 @@ func (s *zstdSource) reset(src []byte) error {
 func (s *zstdSource) next(room int64) ([]byte, error) {
 	if src := s.whole; src != nil {
 		s.whole = nil
-		return zstdGrowing(src, int(min(room, zstdWholeMax)))
+		return zstdGrowing(src, int(min(room, wholeMax)), &s.slot)
 	}
 	if !s.streaming {
 		return nil, io.EOF
@@ -175,6 +176,7 @@ func (s *zstdSource) next(room int64) ([]byte, error) {
 func (s *zstdSource) release() {
 	s.whole, s.streaming = nil, false
 	resetInput(&s.in, nil)
+	s.slot.giveBack()
 }
 
 // zstdWriters pack at the four levels that the library has; any goroutine.
@@ -194,6 +196,24 @@ func zstdWriter(level zstd.EncoderLevel) func() *zstd.Encoder {
 		}
 		return e
 	})
+}
+
+// zstdStreams are encoders that Writers use, by level; any goroutine.
+var zstdStreams [len(zstdWriters)]sync.Pool
+
+// openZstd takes an encoder that writes to w piece by piece.
+func openZstd(w io.Writer, level int) (*zstd.Encoder, zstd.EncoderLevel, error) {
+	if level == 0 {
+		level = DefaultZstd
+	}
+	l := zstd.EncoderLevelFromZstd(level)
+	if e, _ := zstdStreams[l].Get().(*zstd.Encoder); e != nil {
+		e.Reset(w)
+		return e, l, nil
+	}
+	e, err := zstd.NewWriter(w, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
+		zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false), zstd.WithWindowSize(zstdWriteWindow))
+	return e, l, err
 }
 
 // zstdWriteWindow is the window of Kafka's default level, 2 MiB.

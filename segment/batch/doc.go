@@ -5,8 +5,8 @@
 // a compressed batch is opaque here) and never decides whether a batch is
 // acceptable: package kafka/validate does that with Kafka's error codes.
 //
-// State: a View aliases the caller's bytes and owns nothing; Iter, Scanner and
-// Builder are owned by the goroutine that made them.
+// State: a View aliases the caller's bytes and owns nothing; Iter, Scanner,
+// Stream and Builder are owned by the goroutine that made them.
 //
 // Layout, big endian, offsets from the start of the batch:
 //
@@ -40,6 +40,7 @@
 //
 // Files: view.go accessors and setters; attributes.go the attribute bits;
 // parse.go cutting and checking; scan.go walking batches; varint.go;
-// iter.go records and headers; build.go Builder and header encoding;
+// iter.go records and headers; stream.go records that come piece by piece;
+// build.go Builder and header encoding;
 // marker.go transaction markers.
 package batch
