@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"testing"
@@ -92,7 +93,7 @@ const now = int64(1_700_000_000_000)
 
 // plain is a topic of Kafka's defaults.
 func plain() *Topic {
-	return &Topic{MaxMessageBytes: 1048588, SegmentBytes: 1 << 30, TimestampBeforeMaxMs: math.MaxInt64, TimestampAfterMaxMs: 3_600_000}
+	return &Topic{MaxMessageBytes: 1048588, SegmentBytes: 1 << 30, MaxDecompressedBytes: math.MaxInt32, TimestampBeforeMaxMs: math.MaxInt64, TimestampAfterMaxMs: 3_600_000}
 }
 
 // outcome is all of one produce, as the frontend does it.
@@ -106,12 +107,17 @@ func outcome(t *testing.T, c *Checker, topic *Topic, records []byte, version int
 	if code != 0 {
 		return Result{Code: code}
 	}
-	r := c.Records(v, topic, now, LoopBytes, nil)
+	alone := bytes.Clone(v)
+	r := c.Records(v, topic, now, nil)
+	large := new(Checker).Large(alone, topic, now, nil)
 	if r.Deferred {
-		r = c.Records(v, topic, now, MaxBytes, nil)
+		r = c.Large(v, topic, now, nil)
 	}
-	if r.Deferred {
-		t.Fatal("deferred twice")
+	if told(r) != told(large) || r.MaxTimestampMs != large.MaxTimestampMs || r.MaxTimestampDelta != large.MaxTimestampDelta {
+		t.Fatalf("on a loop %s %+v, on a worker %s %+v", told(r), r, told(large), large)
+	}
+	if r.Code == 0 && (r.Batch.Fields() != large.Batch.Fields() || !bytes.Equal(section(t, r.Batch), section(t, large.Batch))) {
+		t.Fatal("a loop and a worker make different batches of the same records")
 	}
 	if r.Code == 0 {
 		if _, rest, err := batch.Parse(r.Batch); err != nil || len(rest) != 0 {

@@ -45,7 +45,7 @@ func sample() sent {
 // section is the decompressed record section of v.
 func section(t testing.TB, v batch.View) []byte {
 	t.Helper()
-	b, err := decompress(nil, v.Attributes().Codec(), v.Payload(), MaxBytes)
+	b, err := decompress(nil, v.Attributes().Codec(), v.Payload(), 100<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,10 +228,10 @@ func TestLargeBatchesAreDeferredAndCapped(t *testing.T) {
 		if code != 0 {
 			t.Fatal(code)
 		}
-		if r := check.Records(v, plain(), now, LoopBytes, nil); !r.Deferred || r.Code != 0 {
+		if r := check.Records(v, plain(), now, nil); !r.Deferred || r.Code != 0 {
 			t.Errorf("%s: %+v", c, r)
 		}
-		if r := check.Records(v, plain(), now, MaxBytes, nil); r.Deferred || r.Code != 0 {
+		if r := check.Large(v, plain(), now, nil); r.Deferred || r.Code != 0 {
 			t.Errorf("%s on a worker: %s", c, told(r))
 		}
 		if cap(check.plain) > keepBytes {
@@ -243,20 +243,16 @@ func TestLargeBatchesAreDeferredAndCapped(t *testing.T) {
 	b := big.build()
 	v, _ := Header(b, plain())
 	var check Checker
-	if r := check.Records(v, plain(), now, LoopBytes, nil); r.Deferred || r.Code != 0 {
+	if r := check.Records(v, plain(), now, nil); r.Deferred || r.Code != 0 {
 		t.Errorf("plain: %+v", r)
 	}
 	topic := plain()
 	topic.Recompress, topic.Codec = true, batch.LZ4
-	if r := check.Records(v, topic, now, LoopBytes, nil); !r.Deferred {
+	if r := check.Records(v, topic, now, nil); !r.Deferred {
 		t.Errorf("to be compressed: %+v", r)
 	}
-	bomb := sent{base: 1, records: [][]byte{record(0, 0, nil, make([]byte, MaxBytes))}}
-	b = packed(t, batch.Zstd, bomb).build()
-	if v, code := Header(b, plain()); code != 0 {
-		t.Fatal(code)
-	} else if r := check.Records(v, plain(), now, MaxBytes, nil); r.Code != wire.MessageTooLarge {
-		t.Errorf("beyond the cap: %s", told(r))
+	if r := check.Large(v, topic, now, nil); r.Code != 0 || !bytes.Equal(section(t, r.Batch), v.Payload()) {
+		t.Errorf("compressed by a worker: %s", told(r))
 	}
 }
 
@@ -318,7 +314,7 @@ func TestCheckingDoesNotAllocate(t *testing.T) {
 			if code != 0 {
 				t.Fatal(code)
 			}
-			if r := check.Records(v, topic, now, LoopBytes, nil); r.Code != 0 {
+			if r := check.Records(v, topic, now, nil); r.Code != 0 {
 				t.Fatal(r.Code)
 			}
 		})

@@ -30,11 +30,17 @@
 // State: a Checker is owned by its loop or worker. Topic is immutable once
 // published.
 //
+// max.decompressed.message.bytes bounds each record of a compressed batch, not
+// the batch, and is asked before all else about a record: 87 for the whole
+// batch, no record named. A batch that decompresses to 2 GiB or more is refused
+// (10), which Kafka does not do; no client can have held it.
+//
 // Invariants: nothing is allocated in steady state for a batch that is accepted
-// and keeps its codec. What a batch decompresses to is bounded by the caller.
-// The bytes of a refused batch are unchanged.
+// and keeps its codec, unless it is large. The memory of a Checker does not
+// follow what a batch decompresses to. The bytes of a refused batch are
+// unchanged.
 //
 // Files: rules.go the checks of the request's shape and of the header; walk.go
-// the loop over records; records.go what surrounds it; rewrite.go stamping and
-// recompressing.
+// the loop over records; records.go what surrounds it; stream.go the same for
+// large batches, piece by piece; rewrite.go stamping and recompressing.
 package validate

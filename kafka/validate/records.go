@@ -1,6 +1,9 @@
 package validate
 
 import (
+	"math"
+
+	"millrace/internal/codec"
 	"millrace/kafka/wire"
 	"millrace/segment/batch"
 )
@@ -9,9 +12,9 @@ const (
 	// LoopBytes is how much a loop itself decompresses or compresses for one
 	// batch; what is larger goes to a worker.
 	LoopBytes = 256 << 10
-	// MaxBytes is the most that a batch may decompress to, in bytes: as much as
-	// the largest request could have held uncompressed.
-	MaxBytes = 100 << 20
+	// maxBytes is the most that a batch may decompress to, in bytes: more than
+	// a client can have held uncompressed. It bounds the work, not the memory.
+	maxBytes = 1<<31 - 1
 	// keepBytes is the largest scratch buffer that a Checker keeps.
 	keepBytes = 1 << 20
 )
@@ -23,8 +26,8 @@ type Result struct {
 	Message string
 	// Errors names the bad records, valid until the Checker's next use.
 	Errors []wire.RecordError
-	// Deferred: nothing was decided, because the batch needs more than limit
-	// bytes of decompression or compression. Ask a worker.
+	// Deferred: nothing was decided, because the batch needs more than LoopBytes
+	// of decompression or compression. Ask a worker.
 	Deferred bool
 	// Batch is final but for base offset and leader epoch. It is the batch that
 	// was given, or a new one appended to dst.
@@ -37,35 +40,39 @@ type Result struct {
 	AppendTimeMs int64
 }
 
-// Checker holds the scratch memory of Records. It is owned by its loop or
-// worker. The zero value is ready.
+// Checker holds the scratch memory of Records and Large. It is owned by its
+// loop or worker. The zero value is ready.
 type Checker struct {
-	walk  walk
-	plain []byte // decompressed records
-	fresh []byte // records with rewritten deltas
+	walk   walk
+	plain  []byte // decompressed records
+	fresh  []byte // records with rewritten deltas
+	stream batch.Stream
+	head   []byte // of the record that is written
 }
 
 // Records walks the records of v (as Header returned it), once, and makes the
-// batch final for topic t at time nowMs. limit bounds what is decompressed or
-// compressed: LoopBytes on a loop, where a larger batch comes back Deferred;
-// MaxBytes on a worker, where it is refused. A batch that must be compressed
-// anew is appended to dst, everything else is changed in place.
-func (c *Checker) Records(v batch.View, t *Topic, nowMs int64, limit int, dst []byte) Result {
-	codec := v.Attributes().Codec()
-	recompress := t.Recompress && t.Codec != codec
+// batch final for topic t at time nowMs. It is for a loop: what needs more than
+// LoopBytes of decompression or compression comes back Deferred, for Large on a
+// worker. A batch that must be compressed anew is appended to dst, everything
+// else is changed in place.
+func (c *Checker) Records(v batch.View, t *Topic, nowMs int64, dst []byte) Result {
+	packed := v.Attributes().Codec()
+	recompress := t.Recompress && t.Codec != packed
 	section := v.Payload()
-	if (codec != batch.None || recompress) && len(section) > limit {
-		return tooBig(limit)
+	if (packed != batch.None || recompress) && len(section) > LoopBytes {
+		return deferred()
 	}
-	if codec != batch.None {
-		plain, err := decompress(c.plain[:0], codec, section, limit)
+	if packed != batch.None {
+		if codec.Claim(codec.Type(packed), section) > LoopBytes {
+			return deferred()
+		}
+		plain, err := decompress(c.plain[:0], packed, section, LoopBytes)
 		if plain != nil {
 			c.plain = plain
 		}
 		if err != nil {
-			c.trim()
 			if isTooLarge(err) {
-				return tooBig(limit)
+				return deferred()
 			}
 			return refuse(wire.InvalidRecord, "the records do not decompress")
 		}
@@ -73,6 +80,9 @@ func (c *Checker) Records(v batch.View, t *Topic, nowMs int64, limit int, dst []
 	}
 	w := &c.walk
 	w.prepare(v, t, nowMs)
+	if !w.run(section, v.Count()) {
+		return malformed()
+	}
 	r := c.finish(v, t, nowMs, section, recompress, dst)
 	c.trim()
 	return r
@@ -80,7 +90,10 @@ func (c *Checker) Records(v batch.View, t *Topic, nowMs int64, limit int, dst []
 
 // prepare sets up the walk for one batch.
 func (w *walk) prepare(v batch.View, t *Topic, nowMs int64) {
-	*w = walk{base: v.BaseTimestamp(), keyed: t.Compacted, bad: w.bad[:0]}
+	*w = walk{base: v.BaseTimestamp(), keyed: t.Compacted, bad: w.bad[:0], most: math.MaxInt}
+	if v.Attributes().Codec() != batch.None {
+		w.most = t.MaxDecompressedBytes
+	}
 	stamped := v.Attributes().LogAppendTime()
 	if stamped {
 		// Readers take the max timestamp for each record's.
@@ -96,12 +109,10 @@ func (w *walk) prepare(v batch.View, t *Topic, nowMs int64) {
 	}
 }
 
-// finish walks the section and makes the batch final.
+// finish makes the batch final after the walk. A nil section is to be unpacked
+// again where it has to be compressed anew.
 func (c *Checker) finish(v batch.View, t *Topic, nowMs int64, section []byte, recompress bool, dst []byte) Result {
 	w := &c.walk
-	if !w.run(section, v.Count()) {
-		return refuse(wire.InvalidRecord, "the records are malformed or do not fit the count")
-	}
 	if w.failed {
 		r := refuse(wire.InvalidRecord, "some records were refused")
 		if w.badTime {
@@ -117,11 +128,11 @@ func (c *Checker) finish(v batch.View, t *Topic, nowMs int64, section []byte, re
 	switch {
 	case recompress:
 		one, err := c.recompress(dst, v, t, section, r.MaxTimestampMs)
+		if isTooLarge(err) || err == nil && len(one) > t.MaxMessageBytes {
+			return refuse(wire.MessageTooLarge, "the batch as stored is larger than max.message.bytes")
+		}
 		if err != nil {
 			return refuse(wire.UnknownServerError, "the records could not be compressed")
-		}
-		if len(one) > t.MaxMessageBytes {
-			return refuse(wire.MessageTooLarge, "the batch as stored is larger than max.message.bytes")
 		}
 		r.Batch = one
 	case w.gaps && v.Attributes().Codec() != batch.None:
@@ -141,19 +152,20 @@ func refuse(code wire.ErrorCode, message string) Result {
 	return Result{Code: code, Message: message, AppendTimeMs: -1}
 }
 
-// tooBig is the result of a batch beyond limit.
-func tooBig(limit int) Result {
-	if limit >= MaxBytes {
-		return refuse(wire.MessageTooLarge, "the batch decompresses to more than the broker takes")
-	}
-	return Result{Deferred: true, AppendTimeMs: -1}
+func malformed() Result {
+	return refuse(wire.InvalidRecord, "the records are malformed, too large or do not fit the count")
 }
+
+// tooLarge is the result of a batch beyond maxBytes.
+func tooLarge() Result {
+	return refuse(wire.MessageTooLarge, "the batch decompresses to more than the broker takes")
+}
+
+// deferred is the result of a batch that is too large for a loop.
+func deferred() Result { return Result{Deferred: true, AppendTimeMs: -1} }
 
 // trim gives large scratch memory back.
 func (c *Checker) trim() {
-	if cap(c.plain) > keepBytes {
-		c.plain = nil
-	}
 	if cap(c.fresh) > keepBytes {
 		c.fresh = nil
 	}

@@ -24,10 +24,10 @@ func stamp(v batch.View, appendTime bool, maxTimestampMs int64) {
 	v.UpdateCRC()
 }
 
-// recompress appends to dst the batch that holds the records of section in the
-// topic's codec. Offsets become 0, 1, 2... and the first record's timestamp the
-// base, as Kafka's builder has them.
-func (c *Checker) recompress(dst []byte, v batch.View, t *Topic, section []byte, maxTimestampMs int64) (batch.View, error) {
+// restated is the header of the batch that is compressed anew. Offsets become
+// 0, 1, 2... and the first record's timestamp the base, as Kafka's builder has
+// them.
+func (c *Checker) restated(v batch.View, t *Topic, maxTimestampMs int64) batch.Fields {
 	w := &c.walk
 	f := v.Fields()
 	f.BaseOffset, f.LeaderEpoch = 0, batch.NoLeaderEpoch
@@ -40,16 +40,37 @@ func (c *Checker) recompress(dst []byte, v batch.View, t *Topic, section []byte,
 	if t.LogAppendTime {
 		f.Attributes |= batch.LogAppendTime
 	}
-	if w.gaps || w.fixed || w.firstDelta != 0 {
-		section = c.rebase(section, f.Count)
-	}
+	return f
+}
+
+// recompress appends to dst the batch that holds the records of section in the
+// topic's codec; a nil section is unpacked again piece by piece.
+func (c *Checker) recompress(dst []byte, v batch.View, t *Topic, section []byte, maxTimestampMs int64) (batch.View, error) {
+	w := &c.walk
+	f := c.restated(v, t, maxTimestampMs)
 	start := len(dst)
 	dst = batch.AppendHeader(dst, &f)
-	dst, err := compress(dst, t.Codec, t.Level, section)
+	var err error
+	if section == nil {
+		dst, err = c.repack(dst, v, t)
+	} else {
+		if w.gaps || w.fixed || w.firstDelta != 0 {
+			section = c.rebase(section, f.Count)
+		}
+		dst, err = compress(dst, t.Codec, t.Level, section)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return batch.Seal(dst[start:len(dst):len(dst)]), nil
+}
+
+// rebased is a timestamp delta against the new base.
+func (w *walk) rebased(delta int64) int64 {
+	if w.fixed {
+		return 0
+	}
+	return delta - w.firstDelta
 }
 
 // rebase rewrites the deltas of count well-formed records.
@@ -62,10 +83,7 @@ func (c *Checker) rebase(section []byte, count int32) []byte {
 		r := section[q:p]
 		delta, q := varlong(r, 1)
 		_, q = varint(r, q)
-		delta -= w.firstDelta
-		if w.fixed {
-			delta = 0
-		}
+		delta = w.rebased(delta)
 		body := 1 + batch.VarlongLen(delta) + batch.VarintLen(i) + len(r) - q
 		out = batch.AppendVarint(out, int32(body))
 		out = append(out, 0)

@@ -29,8 +29,11 @@ type Topic struct {
 	// Compacted is set if cleanup.policy contains compact.
 	Compacted bool
 	// MaxMessageBytes is max.message.bytes; SegmentBytes is segment.bytes.
-	MaxMessageBytes int
-	SegmentBytes    int
+	// MaxDecompressedBytes is max.decompressed.message.bytes: the largest
+	// record of a compressed batch, without the length in front of it.
+	MaxMessageBytes      int
+	SegmentBytes         int
+	MaxDecompressedBytes int
 	// TimestampBeforeMaxMs and TimestampAfterMaxMs are
 	// message.timestamp.before.max.ms and message.timestamp.after.max.ms.
 	TimestampBeforeMaxMs int64

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"millrace/kafka/wire"
+	"millrace/segment/batch"
 )
 
 // walk is one pass over a record section: what it checks and what it found.
@@ -19,6 +20,8 @@ type walk struct {
 	timeless bool
 	// keyed asks for keys.
 	keyed bool
+	// most is the largest record, in bytes without its length.
+	most int
 
 	// maxTime is the highest timestamp, at least -1; maxDelta is the offset
 	// delta of the first record that has it.
@@ -60,7 +63,7 @@ func (w *walk) run(b []byte, count int32) bool {
 			u, p = uvarintLong(b, p)
 		}
 		size := int(unzig(u))
-		if p > len(b) || size < minBody || size > len(b)-p {
+		if p > len(b) || size < minBody || size > len(b)-p || size > w.most {
 			return false
 		}
 		r := b[p : p+size]
@@ -125,6 +128,32 @@ func (w *walk) run(b []byte, count int32) bool {
 	}
 	w.maxTime = maxTime
 	return p == len(b)
+}
+
+// begin starts a walk by see.
+func (w *walk) begin() { w.maxTime = -1 }
+
+// see takes one record of a walk that does not hold the section. It judges as
+// run does.
+func (w *walk) see(i int32, h *batch.RecordHead) {
+	at := w.base
+	if !w.fixed {
+		at += h.TimestampDelta
+	}
+	if i == 0 {
+		w.firstDelta = h.TimestampDelta
+	}
+	if h.OffsetDelta != i {
+		w.gaps = true
+	}
+	if w.keyed && h.KeySize < 0 {
+		w.badRecord(i, false)
+	} else if w.timeless || w.times && (at < w.lo || at > w.hi) && w.outside(at) {
+		w.badRecord(i, true)
+	}
+	if at > w.maxTime {
+		w.maxTime, w.maxDelta = at, h.OffsetDelta
+	}
 }
 
 // outside is Kafka's check of one timestamp, overflow included. -1 means no
