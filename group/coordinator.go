@@ -44,8 +44,8 @@ type Coordinator struct {
 }
 
 // New makes a coordinator without groups. Replay its log, then call Loaded, then Step.
-func New(cfg *Config, topics Topics) *Coordinator {
-	c := &Coordinator{cfg: cfg, topics: topics, groups: map[string]*Group{}}
+func New(cfg *Config) *Coordinator {
+	c := &Coordinator{cfg: cfg, groups: map[string]*Group{}}
 	c.expiry.fire = c.expire
 	return c
 }
@@ -53,9 +53,9 @@ func New(cfg *Config, topics Topics) *Coordinator {
 // Replay applies one record of the log. It is the function that committed records of live groups go through too.
 func (c *Coordinator) Replay(r record.Record) { c.apply(r) }
 
-// Loaded ends the replay: sessions begin.
-func (c *Coordinator) Loaded(now Time) {
-	c.now = now
+// Loaded ends the replay: sessions begin. topics are those of now.
+func (c *Coordinator) Loaded(topics Topics, now Time) {
+	c.now, c.topics = now, topics
 	for _, id := range c.sorted() {
 		g := c.groups[id]
 		if g.protocol != nil {
@@ -97,7 +97,7 @@ func (c *Coordinator) Step(r Request, now Time) {
 		c.consumerDescribe(r)
 		return
 	}
-	g := c.group(r.header().Group)
+	g := c.group(r.Head().Group)
 	c.enqueue(g, event{run: func() { c.handle(g, r) }, request: r})
 }
 

@@ -4,9 +4,9 @@
 // It has no goroutine, no clock and no randomness; it does no I/O and knows no wire format. Time, fresh ids, the cluster's
 // topics and the settings come in, records and replies come out:
 //
-//	c := group.New(cfg, topics)
+//	c := group.New(cfg)
 //	for each record of the log { c.Replay(rec) }
-//	c.Loaded(now)
+//	c.Loaded(topics, now)
 //	c.Step(request, now); c.Tick(now) at c.Deadline()
 //	rd := c.Ready()        // send rd.Replies; append rd.Writes, each in one batch, in order
 //	c.Written(w, code, now) // in order, once w is committed (None) or known not to be in the log; then Ready again

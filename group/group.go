@@ -131,7 +131,7 @@ func (c *Coordinator) handle(g *Group, r Request) {
 
 // refuse answers r with an error and nothing else.
 func (c *Coordinator) refuse(r Request, code Code) {
-	h := r.header()
+	h := r.Head()
 	switch r := r.(type) {
 	case *JoinRequest:
 		c.reply(h.Handle, &JoinReply{Code: code, Generation: -1, MemberID: r.MemberID})

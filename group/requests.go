@@ -1,7 +1,7 @@
 package group
 
 // Request is one of the request types of this package.
-type Request interface{ header() *Header }
+type Request interface{ Head() *Header }
 
 // Header is what every request carries.
 type Header struct {
@@ -16,7 +16,8 @@ type Header struct {
 	NewID string
 }
 
-func (h *Header) header() *Header { return h }
+// Head implements Request.
+func (h *Header) Head() *Header { return h }
 
 // JoinRequest is JoinGroup.
 type JoinRequest struct {
