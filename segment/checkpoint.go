@@ -169,6 +169,10 @@ func (l *Log) closeClean(producers []ProducerEntry) error {
 		l.retrySeal = nil
 		l.queueSeal(w)
 	}
+	if g := l.retryReplace; g != nil {
+		l.retryReplace = nil
+		l.queueReplace(g)
+	}
 	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
 		j.Run()
 		l.JobDone(j)
@@ -179,7 +183,7 @@ func (l *Log) closeClean(producers []ProducerEntry) error {
 	if l.syncErr != nil {
 		return l.syncErr
 	}
-	if l.busy || l.retrySeal != nil {
+	if l.busy || l.retrySeal != nil || l.replacing != nil {
 		return ErrClosed
 	}
 	l.pub.finishTimes(l.active.base, l.active.index.Load())

@@ -67,7 +67,7 @@ func readDamage(fsys vfs.FS, name string) ([]Damage, error) {
 // findDamage reads a segment whose bytes are trusted but do not form batches, and notes the bad ranges.
 func (r *recovery) findDamage(s *Segment) error {
 	limit, end := s.bounds()
-	sc := logScan{r: s.file, size: limit}
+	sc := logScan{r: s.file, size: limit, follower: end}
 	s.damage = nil
 	pos, next := int64(0), s.base
 	for pos < limit {

@@ -90,32 +90,44 @@ func (r *recovery) note(format string, args ...any) {
 	r.rep.Notes = append(r.rep.Notes, fmt.Sprintf(format, args...))
 }
 
-// finishSwaps completes what Kafka's cleaner left half done: a .cleaned file was not ready, and .swap files at or above
-// one may be incomplete as a set; other .swap files replace the segments that they cover.
+// finishSwaps completes what a cleaner, ours or Kafka's, left half done: a .cleaned file was not ready, and .swap files at
+// or above one may be incomplete as a set; other .swap files replace the segments that they cover. Files that belong to no
+// .log.swap are caches of nothing.
 func (r *recovery) finishSwaps(cleaned, swaps []int64) error {
 	limit := int64(maxMs)
 	if len(cleaned) > 0 {
 		limit = slices.Min(cleaned)
 	}
+	var good []int64
 	for _, base := range swaps {
-		name := filepath.Base(fileName(r.dir, base, suffixLog))
-		if base >= limit {
-			for n := range r.files.names {
-				if o, _, ok := parseFileName(n); ok && o == base && strings.HasSuffix(n, suffixSwap) {
-					if err := r.remove(n); err != nil {
-						return err
-					}
-				}
-			}
-			continue
+		if base < limit {
+			good = append(good, base)
 		}
-		end, err := r.swapEnd(name+suffixSwap, base)
+	}
+	for name := range r.files.names {
+		if o, _, ok := parseFileName(name); ok && strings.HasSuffix(name, suffixSwap) && !slices.Contains(good, o) {
+			if err := r.remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	if len(good) == 0 {
+		return nil
+	}
+	for _, base := range good {
+		end, err := r.swapEnd(filepath.Base(fileName(r.dir, base, suffixLog))+suffixSwap, base)
 		if err != nil {
 			return err
 		}
 		if err := r.coverBySwap(base, end); err != nil {
 			return err
 		}
+	}
+	// The old segments are gone for good before the new ones lose the names that say so.
+	if err := r.fs.SyncDir(r.dir); err != nil {
+		return err
+	}
+	for _, base := range good {
 		for _, suffix := range segmentSuffixes {
 			n := filepath.Base(fileName(r.dir, base, suffix))
 			if !r.files.names[n+suffixSwap] {
@@ -129,13 +141,11 @@ func (r *recovery) finishSwaps(cleaned, swaps []int64) error {
 		}
 		r.note("finished the swap of segment %d", base)
 	}
-	if len(swaps) > 0 {
-		return r.fs.SyncDir(r.dir)
-	}
-	return nil
+	return r.fs.SyncDir(r.dir)
 }
 
-// swapEnd is the offset behind the batches of a .swap file.
+// swapEnd is the offset up to which a .swap file replaces others: behind its batches, or further up if its side file says
+// that the last ones of what it was made from are gone.
 func (r *recovery) swapEnd(name string, base int64) (int64, error) {
 	f, err := r.fs.OpenRead(r.path(name))
 	if err != nil {
@@ -159,6 +169,16 @@ func (r *recovery) swapEnd(name string, base int64) (int64, error) {
 		end = h.LastOffset() + 1
 		pos += int64(h.Size())
 	}
+	data, err := r.fs.ReadFile(fileName(r.dir, base, suffixSum) + suffixSwap)
+	if isNotExist(err) {
+		return end, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if sm, err := decodeSum(data); err == nil && sm.Base == base && sm.Partition == r.p.Partition && sm.Pos == size {
+		end = max(end, sm.End)
+	}
 	return end, nil
 }
 
@@ -178,7 +198,7 @@ func (r *recovery) coverBySwap(base, end int64) error {
 		}
 	}
 	// Of the one that is replaced in place, what belongs to the old bytes goes too.
-	for _, sfx := range []string{suffixIndex, suffixTimeIndex, suffixTxnIndex, suffixSum} {
+	for _, sfx := range []string{suffixIndex, suffixTimeIndex, suffixTxnIndex, suffixSum, suffixDamage} {
 		if m := filepath.Base(fileName(r.dir, base, sfx)); r.files.names[m] {
 			if err := r.remove(m); err != nil {
 				return err

@@ -189,7 +189,7 @@ func (s *Segment) indexFor(block bool) (*memIndex, error) {
 		return m, nil
 	}
 	m, err := s.loadIndex()
-	if err != nil {
+	if err != nil || s.renamed.Load() {
 		if m, _, err = s.scanIndex(); err != nil {
 			return nil, err
 		}

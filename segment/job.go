@@ -19,6 +19,10 @@ const (
 	JobDelete
 	// JobRemove closes and removes files whose last reader has gone and whose delay has passed.
 	JobRemove
+	// JobReplace puts a cleaned segment in the place of those that it was made from.
+	JobReplace
+	// JobDamage writes down damage that was found while the log was in use.
+	JobDamage
 )
 
 // Lane is what a Job must not overlap with: at most one job of a lane is out at a time (TakeJob sees to it).

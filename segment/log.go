@@ -60,6 +60,12 @@ type Log struct {
 	checkpoint bool      // a JobCheckpoint is queued or out
 	retrySeal  *sealWork // a seal that found no space; tried again on Tick
 	closed     bool
+
+	cleaned      int64    // first offset that was never cleaned
+	cleaning     bool     // a Cleaning is out
+	cutCount     int      // truncations begun; a cleaning from before one is void
+	replacing    *Cleaned // its JobReplace is queued or out
+	retryReplace *Cleaned // one that found no space; tried again on Tick
 }
 
 // unknownSnapshot: no snapshot file is the producer state; recovery must replay.
@@ -190,6 +196,10 @@ func (l *Log) Tick(nowMs int64) {
 		l.retrySeal = nil
 		l.queueSeal(w)
 	}
+	if g := l.retryReplace; g != nil {
+		l.retryReplace = nil
+		l.queueReplace(g)
+	}
 	if l.wantRoll {
 		l.prepareSuccessor() // again, if there was no space before
 	}
@@ -220,6 +230,10 @@ func (l *Log) Abandon() {
 	if l.successor != nil {
 		_ = l.successor.drop()
 		l.successor = nil
+	}
+	if g := l.replacing; g != nil {
+		_ = g.fresh.file.drop()
+		l.replacing = nil
 	}
 }
 

@@ -74,7 +74,7 @@ func (r *recovery) startOf(i int) (appendState, *memIndex) {
 		// Only this segment's index is rebuilt, from the headers of what was synced.
 		s.setEnd(sm.Pos, sm.End)
 		m, got, serr := s.scanIndex()
-		if serr != nil || got.end != sm.End || sm.Chained && got.chain != sm.Chain {
+		if serr != nil || !sm.endsAt(got.end) || sm.Chained && got.chain != sm.Chain {
 			r.note("segment %d does not match its side file, reading it whole", s.base)
 			return newAppendState(s.base), newMemIndex()
 		}
@@ -149,8 +149,12 @@ func (r *recovery) boundaryAt(s *Segment, entries []indexEntry, sm *sum) bool {
 		end = h.LastOffset() + 1
 		pos += int64(h.Size())
 	}
-	return pos == sm.Pos && end == sm.End
+	return pos == sm.Pos && sm.endsAt(end)
 }
+
+// endsAt says whether batches up to offset end are all that the side file covers; a cleaned segment may have lost its last
+// ones.
+func (s *sum) endsAt(end int64) bool { return end == s.End || s.Sealed && end < s.End }
 
 // scanSegment reads one segment; r.active is its state afterwards. stop means that the log ends in it.
 func (r *recovery) scanSegment(i int, st appendState, m *memIndex) (stop bool, err error) {
@@ -173,6 +177,9 @@ func (r *recovery) scanSegment(i int, st appendState, m *memIndex) (stop bool, e
 		src = f
 	}
 	sc := logScan{r: src, size: size}
+	if i+1 < len(r.segs) {
+		sc.follower = r.segs[i+1].base
+	}
 	stop, err = r.scanFrames(s, &sc, &st, m)
 	r.rep.ScannedBytes += sc.read
 	if err != nil {

@@ -218,8 +218,8 @@ func writeSnapshot(fsys vfs.FS, dir string, producers []ProducerEntry, offset in
 	return writeDurable(fsys, fileName(dir, offset, suffixSnapshot), encodeSnapshot(producers))
 }
 
-// addSnapshot notes a snapshot file and queues the removal of those that nobody needs: not the state at the start of a
-// segment, and not among the two latest.
+// addSnapshot notes a snapshot file and gives up those that nobody needs: not the state at the start of a segment, and not
+// among the two latest.
 func (l *Log) addSnapshot(offset int64) {
 	for _, o := range l.snaps {
 		if o == offset {
@@ -227,6 +227,11 @@ func (l *Log) addSnapshot(offset int64) {
 		}
 	}
 	l.snaps = append(l.snaps, offset)
+	l.pruneSnapshots()
+}
+
+// pruneSnapshots queues the removal of the snapshot files that nobody needs.
+func (l *Log) pruneSnapshots() {
 	if len(l.snaps) < 3 {
 		return
 	}

@@ -24,6 +24,10 @@ type logScan struct {
 	n    int
 	// read is the number of bytes read from the file.
 	read int64
+	// chunk is how much is read at a time; 0 for scanBufBytes.
+	chunk int64
+	// follower is the base offset of the segment behind this one; 0 if there is none.
+	follower int64
 }
 
 // fill makes at least want bytes from pos available, fewer only at the end of the file.
@@ -33,7 +37,11 @@ func (f *logScan) fill(pos int64, want int) ([]byte, error) {
 	}
 	want = int(min(int64(want), f.size-pos))
 	if pos < f.at || pos+int64(want) > f.at+int64(f.n) {
-		n := int(min(max(int64(want), scanBufBytes), f.size-pos))
+		chunk := f.chunk
+		if chunk <= 0 {
+			chunk = scanBufBytes
+		}
+		n := int(min(max(int64(want), chunk), f.size-pos))
 		if len(f.buf) < n {
 			f.buf = make([]byte, n)
 		}
@@ -90,8 +98,8 @@ func (f *logScan) batch(pos int64) (batch.View, error) {
 }
 
 // next is the batch at pos if it can follow what came before: offsets go on at end or above, and the epoch does not
-// fall. Kafka's CRC covers neither base offset nor epoch, so a jump up is believed only if the batch behind agrees, and,
-// where there is none, if it is more than one flipped bit. base is the segment's base offset.
+// fall. Kafka's CRC covers neither base offset nor epoch, so a jump up is believed only if the batch or the segment behind
+// agrees, and, where there is none, if it is more than one flipped bit. base is the segment's base offset.
 func (f *logScan) next(pos, base, end int64, epoch int32) (batch.View, error) {
 	v, err := f.batch(pos)
 	if err != nil {
@@ -111,6 +119,11 @@ func (f *logScan) next(pos, base, end int64, epoch int32) (batch.View, error) {
 	switch {
 	case err != nil && !errors.Is(err, errBatch):
 		return nil, err
+	case err != nil && f.follower > 0:
+		// Compaction leaves gaps; a flipped bit moves the batch past where the next segment begins, for it filled the room.
+		if last >= f.follower {
+			return nil, fmt.Errorf("%w at %d: offsets %d-%d, the next segment begins at %d", errBatch, pos, first, last, f.follower)
+		}
 	case err != nil:
 		if first > end && bits.OnesCount64(uint64(first^end)) == 1 {
 			return nil, fmt.Errorf("%w at %d: offset %d instead of %d", errBatch, pos, first, end)

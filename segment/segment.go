@@ -22,6 +22,8 @@ type Segment struct {
 	// index is the index in memory, nil while a sealed segment's is only on disk.
 	index atomic.Pointer[memIndex]
 	used  atomic.Bool // index was used since the last sweep
+	// renamed: the index files of its name may be those of the segment that replaced it.
+	renamed atomic.Bool
 	// frozen: nothing is appended any more, so the index in memory is complete and may be dropped or replaced.
 	frozen atomic.Bool
 	load   sync.Mutex // one goroutine loads or rebuilds the index at a time

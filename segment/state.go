@@ -32,7 +32,8 @@ func (a *appendState) append(base int64, v batch.View, interval int64, m *memInd
 	if a.pos == 0 {
 		a.firstTs = ts
 	}
-	if ts > a.maxTs {
+	// A batch that compaction emptied has a timestamp, but no record that could be looked up by it.
+	if ts > a.maxTs && v.Count() > 0 {
 		a.maxTs, a.maxTsOffset = ts, last
 	}
 	if a.since > interval {

@@ -46,10 +46,15 @@ type truncateWork struct {
 func (l *Log) newTruncate(offset int64) *truncateWork {
 	invariant.Assert(len(l.build.Iov) == 0 && l.flight == nil && !l.busy && !l.syncOut, "a log is truncated when nothing is staged or in flight")
 	l.busy = true
+	l.cutCount++
 	l.wantRoll, l.rollBase = false, 0
 	if w := l.retrySeal; w != nil {
 		l.retrySeal = nil
 		l.queueSeal(w)
+	}
+	if g := l.retryReplace; g != nil {
+		l.retryReplace = nil
+		l.queueReplace(g)
 	}
 	return &truncateWork{log: l, offset: offset, segs: l.view.Load().segs, epochs: l.epochs.Load(), snaps: l.snaps}
 }
@@ -268,6 +273,7 @@ func (l *Log) truncated(w *truncateWork) {
 	l.st = l.pub
 	l.synced = min(l.synced, w.end)
 	l.recovery = min(l.recovery, w.end)
+	l.cleaned = min(l.cleaned, w.end)
 	if w.reset {
 		l.start, l.synced, l.recovery = w.end, w.end, w.end
 	}
