@@ -172,6 +172,7 @@ func (d *dumper) log(base int64) error {
 	end, epoch := base, int32(-1)
 	var h uint64
 	sum := d.sumBeside(base)
+	sc.follower = d.nextSegment(base)
 	for pos := int64(0); pos < sc.size; {
 		v, err := sc.next(pos, base, end, epoch)
 		if err != nil {
@@ -200,6 +201,20 @@ func (d *dumper) log(base int64) error {
 	}
 	d.say("%d batches, end offset %d", d.res.Batches, end)
 	return nil
+}
+
+// nextSegment is the base offset of the segment behind this one, 0 if there is none.
+func (d *dumper) nextSegment(base int64) (next int64) {
+	list, err := d.fs.List(filepath.Dir(d.path))
+	if err != nil {
+		return 0
+	}
+	for _, e := range list {
+		if o, suffix, ok := parseFileName(e.Name()); ok && suffix == suffixLog && o > base && (next == 0 || o < next) {
+			next = o
+		}
+	}
+	return next
 }
 
 func (d *dumper) sumBeside(base int64) *sum {
