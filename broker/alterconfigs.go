@@ -119,13 +119,18 @@ func (a *alteration) applied(res controller.Result) {
 	a.propose(false)
 }
 
-// altered is the new set of values of a resource. What is wrong is found in Kafka's order: the request, the name, the
-// values, whether there is such a resource.
+// altered is the new set of values of a resource. What is wrong is found in Kafka's order: the request, its operations,
+// the name, the values, whether there is such a resource.
 func (n *Node) altered(image *controller.Image, layers *config.Layers, c *ConfigChange) (config.Set, *config.AlterError) {
 	if err := config.CheckShape(c.Ops); err != nil {
 		return nil, err
 	}
 	name := c.Resource.Name
+	if c.Resource.Type != config.Broker {
+		if err := config.CheckOps(c.Resource.Type, c.Ops); err != nil {
+			return nil, err
+		}
+	}
 	switch c.Resource.Type {
 	case config.Topic:
 		if name == "" {

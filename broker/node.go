@@ -60,6 +60,7 @@ type Node struct {
 	topics      *topics
 	reconciler  *reconciler
 	producerIDs producerIDs
+	groups      *coordinators
 	advertised  atomic.Pointer[[]config.Endpoint]
 
 	creating     sync.Mutex
@@ -99,6 +100,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	}
 	n.static = static
 	n.live.Store(static)
+	n.groups = newCoordinators(n)
 	if _, err := rand.Read(n.incarnation[:]); err != nil {
 		return nil, err
 	}
@@ -200,6 +202,7 @@ func (n *Node) Register(ctx context.Context, endpoints []config.Endpoint) error 
 	if err := n.proposeWait(ctx, &controller.TakeLeadership{}); err != nil {
 		return fmt.Errorf("taking leadership: %w", err)
 	}
+	n.groups.start(n.Image())
 	n.reconciler = newReconciler(n)
 	if err := n.reconciler.start(ctx); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"millrace/controller"
@@ -139,12 +140,22 @@ func (r *reconciler) run() {
 				for i := range c.changes {
 					r.apply(c.image, &c.changes[i])
 				}
+				if changesTopics(c.changes) {
+					r.node.groups.changed(c.image)
+				}
 				if c.then != nil {
 					c.then()
 				}
 			}
 		}
 	}
+}
+
+// changesTopics tells whether there are other topics or partitions than before.
+func changesTopics(changes []controller.Change) bool {
+	return slices.ContainsFunc(changes, func(c controller.Change) bool {
+		return c.Kind == controller.TopicCreated || c.Kind == controller.TopicDeleted || c.Kind == controller.PartitionsAdded
+	})
 }
 
 func (r *reconciler) stop() {
@@ -224,6 +235,7 @@ func (r *reconciler) bringUp(s *topicState, t *controller.Topic, index int32) {
 			part.SetLeader(p.LeaderEpoch, func(err error) {
 				if err == nil {
 					s.topic.publish(index, part)
+					r.node.groups.led(part, len(t.Partitions))
 				}
 				s.settled(wrap(t.Name, index, err))
 			})
@@ -276,6 +288,7 @@ func (r *reconciler) removeTopic(t *controller.Topic) {
 	delete(r.states, t.ID)
 	r.mu.Unlock()
 	r.node.topics.remove(t.ID)
+	r.node.groups.deleted(t.Name)
 	r.leave(t.Name, 1)
 	s.whenReady(func(error) {
 		for i := range t.Partitions {

@@ -75,6 +75,9 @@ func (c *Coordinator) SetTopics(topics Topics, now Time) {
 	c.now, c.topics = now, topics
 	for _, id := range c.sorted() {
 		g := c.groups[id]
+		if _, classic := g.protocol.(*classicGroup); classic || g.protocol == nil {
+			continue
+		}
 		c.event(g, func() {
 			if g.protocol != nil {
 				g.protocol.topicsChanged()
@@ -239,6 +242,13 @@ func (c *Coordinator) sorted() []string {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// Offsets calls fn with every committed offset.
+func (c *Coordinator) Offsets(fn func(group, topic string, partition int32, offset int64)) {
+	for _, id := range c.sorted() {
+		c.groups[id].offsets.each(func(topic string, partition int32, v *record.Offset) { fn(id, topic, partition, v.Offset) })
+	}
 }
 
 // List are the groups in one of the states and of one of the kinds; no states or no kinds: all. Words compare without case.

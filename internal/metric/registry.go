@@ -23,6 +23,7 @@ type Label struct{ Name, Value string }
 type Registry struct {
 	mu       sync.Mutex
 	families map[string]*family
+	collects []func() []Family
 }
 
 type family struct {
@@ -139,11 +140,31 @@ type Family struct {
 	Samples    []Sample
 }
 
+// Collect registers fn to be asked, at each scrape, for families whose series come and go. No cell may have their names.
+// fn runs on the goroutine of the scrape.
+func (r *Registry) Collect(fn func() []Family) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.collects = append(r.collects, fn)
+}
+
 // Gather merges all cells, families sorted by name and samples by labels.
 func (r *Registry) Gather() []Family {
 	r.mu.Lock()
+	collects := slices.Clone(r.collects)
+	r.mu.Unlock()
+	var collected []Family
+	for _, fn := range collects {
+		collected = append(collected, fn()...)
+	}
+	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := make([]Family, 0, len(r.families))
+	out := make([]Family, 0, len(r.families)+len(collected))
+	for i := range collected {
+		if len(collected[i].Samples) > 0 {
+			out = append(out, collected[i])
+		}
+	}
 	for _, f := range r.families {
 		g := Family{Name: f.name, Help: f.help, Kind: f.kind, Unit: f.unit, Bounds: f.bounds}
 		for _, s := range f.series {
