@@ -23,6 +23,7 @@ func batchRules(c *config.TopicConfig, t *validate.Topic) {
 	t.Compacted = c.Compact
 	t.MaxMessageBytes = int(c.MaxMessageBytes)
 	t.SegmentBytes = int(c.SegmentBytes)
+	t.MaxDecompressedBytes = int(c.MaxDecompressedBytes)
 	t.TimestampBeforeMaxMs = c.TimestampBeforeMaxMs
 	t.TimestampAfterMaxMs = c.TimestampAfterMaxMs
 }

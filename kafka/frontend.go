@@ -31,6 +31,7 @@ type Frontend struct {
 	ready    atomic.Bool
 	stopping atomic.Bool
 	rejects  rateLimit
+	large    largeChecks
 }
 
 // New makes the frontend of node. It takes connections once it is given to a netpoll.Group as handler.
@@ -43,6 +44,7 @@ func New(opts Options) *Frontend {
 	for _, l := range f.node.Loops() {
 		f.loops = append(f.loops, newLoopState(l))
 	}
+	f.large.free = min(len(f.loops), largeMax)
 	f.fillTable()
 	f.stats.register(f.node.Metrics(), f)
 	return f

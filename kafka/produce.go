@@ -3,7 +3,6 @@ package kafka
 import (
 	"bytes"
 	"errors"
-	"sync"
 	"sync/atomic"
 
 	"github.com/valyala/bytebufferpool"
@@ -47,6 +46,10 @@ type produceState struct {
 	// the first that is transactional: one that cannot be read, or a transactional one without transactional id, fails all.
 	refusal wire.ErrorCode
 	scanned bool
+	// behind is the next request that waits for a worker to check its large batches, checkedAtMs the time that they are
+	// checked for.
+	behind      *produceState
+	checkedAtMs int64
 }
 
 // produceTopic is one topic of the answer, with its partitions as a chain through parts.
@@ -106,7 +109,7 @@ func (f *Frontend) produce(r *request) {
 	now, deferred := r.conn.ls.loop.WallMs(), false
 	for _, part := range p.parts {
 		if part.result.Error == wire.NoError {
-			f.checkBatch(&r.conn.ls.checker, part, now, validate.LoopBytes)
+			f.checkBatch(&r.conn.ls.checker, part, now)
 			deferred = deferred || part.later
 		}
 	}
@@ -276,11 +279,13 @@ func (f *Frontend) absent(t *broker.Topic, index int32) wire.ErrorCode {
 	return wire.UnknownTopicOrPartition
 }
 
-// checkBatch runs Kafka's checks on the batch and makes its bytes final.
-func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int64, limit int) {
+// checkBatch runs Kafka's checks on the batch and makes its bytes final. What is too large for a loop is marked for
+// later; called again, on a worker, it ends the check.
+func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int64) {
 	var rules validate.Topic
 	batchRules(part.state.topics[part.topic].handle.Config(), &rules)
-	if !part.later {
+	large := part.later
+	if !large {
 		v, code := validate.Header(part.records, &rules)
 		if code != wire.NoError {
 			part.refuse(code, "")
@@ -291,10 +296,21 @@ func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int6
 	}
 	var dst []byte
 	if rules.Recompress && rules.Codec != part.append.Batch.Attributes().Codec() {
+		if storedBytes.Load() > storedMax {
+			part.refuse(wire.RequestTimedOut, "too many batches that were compressed anew wait to be written; try again")
+			part.tellLogStart()
+			part.later = false
+			return
+		}
 		part.stored = replyPool.Get()
 		dst = part.stored.B[:0]
 	}
-	res := c.Records(part.append.Batch, &rules, nowMs, limit, dst)
+	var res validate.Result
+	if large {
+		res = c.Large(part.append.Batch, &rules, nowMs, dst)
+	} else {
+		res = c.Records(part.append.Batch, &rules, nowMs, dst)
+	}
 	if res.Deferred {
 		part.later = true
 		part.dropStored()
@@ -317,6 +333,7 @@ func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int6
 	part.result.LogAppendTimeMs = res.AppendTimeMs
 	if part.stored != nil {
 		part.stored.B = res.Batch
+		storedBytes.Add(int64(len(res.Batch)))
 	}
 }
 
@@ -335,31 +352,6 @@ func (part *producePart) dropStored() {
 		replyPool.Put(part.stored)
 		part.stored = nil
 	}
-}
-
-// checkers serve the workers.
-var checkers = sync.Pool{New: func() any { return new(validate.Checker) }}
-
-// checkElsewhere checks the batches that are too large for a loop on a worker. No later request of the connection is
-// begun before the appends of this one are pushed, so that the order of its batches stands.
-func (f *Frontend) checkElsewhere(p *produceState, nowMs int64) {
-	c := p.req.conn
-	c.barrier = true
-	c.ls.loop.Offload(func() {
-		checker := checkers.Get().(*validate.Checker)
-		for _, part := range p.parts {
-			if part.later {
-				f.checkBatch(checker, part, nowMs, validate.MaxBytes)
-			}
-		}
-		checkers.Put(checker)
-	}, func() {
-		c.barrier = false
-		p.push()
-		if !c.closed {
-			c.advance()
-		}
-	})
 }
 
 // push hands the good batches to their partitions.
@@ -387,7 +379,7 @@ func (p *produceState) push() {
 		a := &part.append
 		a.Need, a.LeaderEpoch = need, -1
 		if part.stored != nil {
-			a.Ref = (*pooled)(part.stored)
+			a.Ref = (*storedBatch)(part.stored)
 			part.stored = nil
 		} else {
 			p.req.buf.Retain()

@@ -34,7 +34,7 @@ func (s *sink) Write(p []byte) (int, error) {
 		return 0, ErrTooLarge
 	}
 	s.left -= len(p)
-	s.out = append(s.out, p...)
+	s.out = append(grow(s.out, len(p)), p...)
 	return len(p), nil
 }
 

@@ -54,7 +54,7 @@ func (c *Checker) recompress(dst []byte, v batch.View, t *Topic, section []byte,
 	if section == nil {
 		dst, err = c.repack(dst, v, t)
 	} else {
-		if w.gaps || w.fixed || w.firstDelta != 0 {
+		if w.gaps || w.odd || w.fixed || w.firstDelta != 0 {
 			section = c.rebase(section, f.Count)
 		}
 		dst, err = compress(dst, t.Codec, t.Level, section)

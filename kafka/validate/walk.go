@@ -31,6 +31,9 @@ type walk struct {
 	firstDelta int64
 	// gaps: some offset delta is not the record's place.
 	gaps bool
+	// odd: some record has attributes, which do not survive where records are
+	// written anew.
+	odd bool
 	// bad lists the records with errors, up to maxRecordErrors; badTime says
 	// that one of all was a timestamp.
 	bad     []wire.RecordError
@@ -54,7 +57,7 @@ const beyond = 1 << 40
 // by a call, and a record's end is checked once, behind all its fields.
 func (w *walk) run(b []byte, count int32) bool {
 	maxTime, base := int64(-1), w.base
-	p := 0
+	p, attributes := 0, byte(0)
 	for i := int32(0); i < count; i++ {
 		var u uint32
 		if p < len(b) && b[p] < 0x80 {
@@ -69,7 +72,8 @@ func (w *walk) run(b []byte, count int32) bool {
 		r := b[p : p+size]
 		p += size
 
-		q := 1 // behind the attributes, which nobody reads
+		attributes |= r[0] // nobody reads them
+		q := 1
 		var delta int64
 		if r[q] < 0x80 {
 			delta, q = int64(unzig(uint32(r[q]))), q+1
@@ -126,7 +130,7 @@ func (w *walk) run(b []byte, count int32) bool {
 			maxTime, w.maxDelta = at, offset
 		}
 	}
-	w.maxTime = maxTime
+	w.maxTime, w.odd = maxTime, attributes != 0
 	return p == len(b)
 }
 
