@@ -3,7 +3,9 @@ package segment
 import (
 	"fmt"
 	"math"
+	"sync"
 
+	"millrace/internal/codec"
 	"millrace/segment/batch"
 )
 
@@ -15,8 +17,12 @@ type Record struct {
 	LeaderEpoch int32
 }
 
-// recordBytesMax bounds the decompressed records of one batch in a lookup.
-const recordBytesMax = 1 << 30
+const (
+	// recordBytesMax bounds the records of one batch where they are unpacked as a whole, in bytes.
+	recordBytesMax = 1 << 30
+	// lookupBytesMax bounds how much of one batch a lookup unpacks, in bytes; nothing of it is held.
+	lookupBytesMax = 1<<31 - 1
+)
 
 // OffsetForTime is the first record at or above start and below bound whose timestamp is >= ts; ok is false if there is
 // none. Exact inside compressed batches; records of control batches count. It blocks.
@@ -179,18 +185,26 @@ func (s *Segment) records(pos int64, head batch.View, fn func(offset, ts int64) 
 	return eachRecord(v, fn)
 }
 
-// eachRecord visits offset and timestamp of the records of a batch, compressed or not.
+// recordStreams walk the records of compressed batches; any goroutine.
+var recordStreams = sync.Pool{New: func() any { return new(batch.Stream) }}
+
+// eachRecord visits offset and timestamp of the records of a batch. Compressed ones are unpacked piece by piece, up to
+// the record at which fn says false.
 func eachRecord(v batch.View, fn func(offset, ts int64) bool) error {
-	section, err := recordSection(v)
+	r, err := codec.NewReader(codec.Type(v.Attributes().Codec()), v.Payload(), lookupBytesMax)
 	if err != nil {
 		return err
 	}
-	it := batch.NewIter(section, v.Count())
-	var rec batch.Record
-	for it.Next(&rec) {
-		if !fn(v.BaseOffset()+int64(rec.OffsetDelta), v.TimestampOf(rec.TimestampDelta)) {
+	defer r.Close()
+	s := recordStreams.Get().(*batch.Stream)
+	defer recordStreams.Put(s)
+	defer s.Release()
+	s.Reset(r, v.Count())
+	var h batch.RecordHead
+	for s.Next(&h) {
+		if !fn(v.BaseOffset()+int64(h.OffsetDelta), v.TimestampOf(h.TimestampDelta)) {
 			return nil
 		}
 	}
-	return it.Err()
+	return s.Err()
 }
