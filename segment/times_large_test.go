@@ -19,7 +19,7 @@ func TestTimeInsideLargeBatch(t *testing.T) {
 		b, err := codec.Compress(batch.AppendHeader(nil, &f), codec.Type(c), codec.Type(c).DefaultLevel(), section)
 		must(t, err)
 		p := testParams()
-		p.SegmentBytes = 64 << 20
+		p.Options.SegmentBytes = 64 << 20
 		l := mustCreate(t, newMemDir(t), p)
 		must(t, appendAll(l, nil, batch.Seal(b)))
 		lookup(t, l, 103, 0, 2) // fills the pools
