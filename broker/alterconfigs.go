@@ -126,7 +126,8 @@ func (n *Node) altered(image *controller.Image, layers *config.Layers, c *Config
 		return nil, err
 	}
 	name := c.Resource.Name
-	if c.Resource.Type != config.Broker {
+	switch c.Resource.Type {
+	case config.Topic, config.Group, config.ClientMetrics:
 		if err := config.CheckOps(c.Resource.Type, c.Ops); err != nil {
 			return nil, err
 		}

@@ -28,9 +28,6 @@ func (f *Frontend) describeTopicPartitions(_ *request, in kmsg.Request) kmsg.Res
 	for i := range req.Topics {
 		names[i] = req.Topics[i].Topic
 	}
-	if slices.Contains(names, "") {
-		return refusedPage(req, wire.UnknownServerError) // Kafka fails on an empty name
-	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	limit := max(1, min(req.ResponsePartitionLimit, f.node.Config().MaxRequestPartitions))
@@ -40,6 +37,9 @@ func (f *Frontend) describeTopicPartitions(_ *request, in kmsg.Request) kmsg.Res
 			return refusedPage(req, wire.InvalidRequest)
 		}
 		page.cursor, page.from = c.Topic, c.Partition
+	}
+	if slices.Contains(names, "") {
+		return refusedPage(req, wire.UnknownServerError) // Kafka fails on an empty name
 	}
 	if len(names) == 0 {
 		for t := range page.image.TopicsFrom(page.cursor) {

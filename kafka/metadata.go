@@ -73,10 +73,10 @@ func (f *Frontend) namedTopics(r *request, req *kmsg.MetadataRequest, resp *kmsg
 	mayCreate := (v < 4 || req.AllowAutoTopicCreation) && f.node.Config().AutoCreateTopics
 	var missing []string
 	byID := v >= 12 && namesIDs(req)
-	seen := make(map[string]bool, len(req.Topics))
+	seen, unknown := make(map[string]bool, len(req.Topics)), map[controller.UUID]bool{}
 	for i := range req.Topics {
 		q := &req.Topics[i]
-		if v >= 10 && v < 12 && (q.Topic == nil || q.TopicID != [16]byte{}) || q.Topic == nil && q.TopicID == [16]byte{} {
+		if v >= 10 && v < 12 && (q.Topic == nil || q.TopicID != [16]byte{}) || !byID && q.Topic == nil && q.TopicID == [16]byte{} {
 			refuseLookup(req, resp, v)
 			return
 		}
@@ -88,15 +88,19 @@ func (f *Frontend) namedTopics(r *request, req *kmsg.MetadataRequest, resp *kmsg
 				}
 				continue
 			}
+			if unknown[q.TopicID] {
+				continue
+			}
+			unknown[q.TopicID] = true
 			mt := kmsg.NewMetadataResponseTopic()
 			mt.TopicID, mt.ErrorCode = q.TopicID, int16(wire.UnknownTopicId)
 			resp.Topics = append(resp.Topics, mt)
 			continue
 		}
-		name := *q.Topic
-		if byID || seen[name] {
+		if byID || seen[*q.Topic] {
 			continue
 		}
+		name := *q.Topic
 		seen[name] = true
 		if t := image.Topic(name); t != nil {
 			resp.Topics = append(resp.Topics, f.topicMetadata(t, req, v))

@@ -77,6 +77,30 @@ func CheckShape(ops []Op) *AlterError {
 	return nil
 }
 
+// CheckOps refuses operations that do not exist or that the keys of a topic, a
+// group or a client metrics subscription do not take. Kafka looks at this before
+// it looks at the name of the resource.
+func CheckOps(scope Scope, ops []Op) *AlterError {
+	for _, op := range ops {
+		if op.Kind < OpSet || op.Kind > OpSubtract {
+			return alterErrorf(codeUnknownServerError, "%s: operation %d is not known", op.Name, op.Kind)
+		}
+	}
+	for _, op := range ops {
+		if op.Kind != OpAppend && op.Kind != OpSubtract {
+			continue
+		}
+		if k, ok := Lookup(scope, op.Name); scope != Topic || !ok || k.Type != List {
+			return errNoList(op.Name)
+		}
+	}
+	return nil
+}
+
+func errNoList(name string) *AlterError {
+	return alterErrorf(codeInvalidConfig, "%s is not a list: only lists can be appended to or subtracted from", name)
+}
+
 // change applies operations to a copy of current. base gives the list that
 // APPEND and SUBTRACT start from where the key is not set, and false where the
 // key is no list.
@@ -94,7 +118,7 @@ func change(current Set, ops []Op, base func(name string) ([]string, bool)) (Set
 		case OpAppend, OpSubtract:
 			list, ok := base(op.Name)
 			if !ok {
-				return nil, alterErrorf(codeInvalidConfig, "%s is not a list: only lists can be appended to or subtracted from", op.Name)
+				return nil, errNoList(op.Name)
 			}
 			if text, set := next[op.Name]; set {
 				list = SplitList(text)

@@ -32,7 +32,7 @@ type Synonym struct {
 // set if nothing is named, else those that are named and known or set. Kafka
 // takes the empty list for "nothing named", too.
 func wanted(scope Scope, names []string, sets ...Set) []string {
-	listed := func(k *Key) bool { return !k.Own && k.Mode != Unlisted }
+	listed := func(k *Key) bool { return !k.Own && !k.Hidden && k.Mode != Unlisted }
 	isSet := func(name string) bool {
 		return slices.ContainsFunc(sets, func(s Set) bool { _, ok := s[name]; return ok })
 	}
@@ -189,10 +189,9 @@ func DescribeClientMetrics(values Set, names []string) []Entry {
 }
 
 // DescribeCreated is what CreateTopics answers about the configs of the new
-// topic: values as they were written, from the topic, all brokers, the file or
-// the default, never from one broker alone.
+// topic: values as they were written, from the topic, this node (which decides as
+// controller), all brokers, the file or the default.
 func (l *Layers) DescribeCreated(overrides Set) []Entry {
-	shared := &Layers{Static: l.Static, AllBrokers: l.AllBrokers}
 	var out []Entry
 	for _, name := range wanted(Topic, nil, overrides) {
 		k := mustLookup(Topic, name)
@@ -201,7 +200,7 @@ func (l *Layers) DescribeCreated(overrides Set) []Entry {
 		if ok {
 			e.Source = FromTopic
 		} else {
-			text, e.Source = shared.inheritedRaw(k)
+			text, e.Source = l.inheritedRaw(k)
 		}
 		e.Value, e.IsDefault = &text, e.Source == FromDefault
 		out = append(out, e)

@@ -133,6 +133,12 @@ log.index.interval.bytes=+0100
 			t.Errorf("created: %s, want %s", created[name], want)
 		}
 	}
+	own := l.With(nil, Set{"log.roll.ms": "44"})
+	for _, e := range own.DescribeCreated(nil) {
+		if e.Name == "segment.ms" && e.line() != `segment.ms="44" broker long` {
+			t.Errorf("created with a value of this broker: %s", e.line())
+		}
+	}
 	if len(created) != 37 {
 		t.Errorf("%d configs of a new topic", len(created))
 	}
