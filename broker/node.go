@@ -120,7 +120,8 @@ func (n *Node) openEngine() error {
 		FS: n.fs, Dirs: c.LogDirs, ReservedDirs: []string{raftnode.DirName}, Loops: n.opts.Loops,
 		ClusterID: c.ClusterID, NodeID: c.NodeID, Commit: engine.CommitLocal,
 		UnsyncedBytesMax: c.BackgroundSyncBytes, UnsyncedAgeMaxMs: c.BackgroundSyncMs,
-		ProducerExpiryMs: c.Dynamic.ProducerIDExpirationMs, RetentionCheckMs: c.LogRetentionCheckIntervalMs,
+		ProducerExpiryMs: c.Dynamic.ProducerIDExpirationMs, ProducerExpiryCheckMs: c.ProducerIDExpirationCheckMs,
+		RetentionCheckMs: c.LogRetentionCheckIntervalMs, InitialTaskDelayMs: max(c.LogInitialTaskDelayMs, 1),
 		Log: n.levels.Logger("engine"), DirFailed: n.dirFailed,
 	})
 	if err != nil {

@@ -60,6 +60,12 @@ type Options struct {
 	ProducersMax int
 	// RetentionCheckMs is the time between two looks at retention (log.retention.check.interval.ms). Default 300,000.
 	RetentionCheckMs int64
+	// InitialTaskDelayMs is the time from the start to the first look at retention (log.initial.task.delay.ms). 0 means
+	// 30,000, or RetentionCheckMs if that is less.
+	InitialTaskDelayMs int64
+	// ProducerExpiryCheckMs is the time between two looks for producers that expired
+	// (producer.id.expiration.check.interval.ms). 0 means RetentionCheckMs.
+	ProducerExpiryCheckMs int64
 	// SpaceProbeMs is the time between two probes of a full disk. Default 1000.
 	SpaceProbeMs int64
 

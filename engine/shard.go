@@ -30,7 +30,9 @@ type Shard struct {
 	parkedCount int64
 	syncing     int // rounds in flight
 	slowSaidNs  int64
+	startNs     int64
 	retainedNs  int64
+	expiredNs   int64
 	tickWallMs  int64
 	tickNowNs   int64
 	closed      bool

@@ -8,10 +8,41 @@ type tickTimer struct{ s *Shard }
 // tickMsMax is the longest time between two ticks, so that removals do not lag far behind their delay.
 const tickMsMax = 30_000
 
-func (s *Shard) tickMs() int64 { return min(tickMsMax, s.eng.opts.RetentionCheckMs) }
+func (s *Shard) tickMs() int64 {
+	ms := min(tickMsMax, s.eng.opts.RetentionCheckMs, s.expiryCheckMs())
+	if s.retainedNs == 0 {
+		ms = min(ms, s.initialDelayMs())
+	}
+	return ms
+}
+
+func (s *Shard) expiryCheckMs() int64 {
+	if ms := s.eng.opts.ProducerExpiryCheckMs; ms > 0 {
+		return ms
+	}
+	return s.eng.opts.RetentionCheckMs
+}
+
+func (s *Shard) initialDelayMs() int64 {
+	if ms := s.eng.opts.InitialTaskDelayMs; ms > 0 {
+		return ms
+	}
+	return min(tickMsMax, s.eng.opts.RetentionCheckMs)
+}
+
+// due tells whether a task is to be done that was done last at lastNs (0: never).
+func (s *Shard) due(nowNs, lastNs, intervalMs int64) bool {
+	if lastNs == 0 {
+		return nowNs-s.startNs >= s.initialDelayMs()*1e6
+	}
+	return nowNs-lastNs >= intervalMs*1e6
+}
 
 func (s *Shard) armTick() {
 	if !s.closed {
+		if s.startNs == 0 {
+			s.startNs = s.loop.NowNs()
+		}
 		s.loop.SetTimer(&s.tickTimer, s.loop.NowNs()+s.tickMs()*1e6)
 	}
 }
@@ -20,9 +51,14 @@ func (s *Shard) armTick() {
 func (t tickTimer) TimerFired(_ *netpoll.Timer, nowNs int64) {
 	s := t.s
 	wallMs := s.eng.wallMs()
-	retain := nowNs-s.retainedNs >= s.eng.opts.RetentionCheckMs*1e6 && s.clockSteady(wallMs, nowNs)
+	steady := s.clockSteady(wallMs, nowNs)
+	retain := steady && s.due(nowNs, s.retainedNs, s.eng.opts.RetentionCheckMs)
 	if retain {
 		s.retainedNs = nowNs
+	}
+	expire := steady && s.due(nowNs, s.expiredNs, s.expiryCheckMs())
+	if expire {
+		s.expiredNs = nowNs
 	}
 	for p := range s.parts {
 		if p.closed || p.Err() != nil {
@@ -32,7 +68,7 @@ func (t tickTimer) TimerFired(_ *netpoll.Timer, nowNs int64) {
 		if retain && !p.held {
 			p.retain()
 		}
-		if retain {
+		if expire {
 			p.producers.expire(wallMs, s.eng.producerExpiryMs.Load())
 		}
 		s.touch(p)

@@ -55,6 +55,9 @@ type BrokerConfig struct {
 	ConnectionQueuedMaxBytes    int64
 	QueuedMaxRequestBytes       int64
 	LogRetentionCheckIntervalMs int64
+	// LogInitialTaskDelayMs is the time from the start to the first look.
+	LogInitialTaskDelayMs       int64
+	ProducerIDExpirationCheckMs int64
 	BackgroundSyncBytes         int64
 	BackgroundSyncMs            int64
 
@@ -167,6 +170,8 @@ func (l *Layers) BrokerConfig() (*BrokerConfig, error) {
 		ConnectionQueuedMaxBytes:    l.whole("connection.queued.max.bytes"),
 		QueuedMaxRequestBytes:       l.whole("queued.max.request.bytes"),
 		LogRetentionCheckIntervalMs: l.whole("log.retention.check.interval.ms"),
+		LogInitialTaskDelayMs:       l.whole("log.initial.task.delay.ms"),
+		ProducerIDExpirationCheckMs: l.whole("producer.id.expiration.check.interval.ms"),
 		BackgroundSyncBytes:         l.whole("log.background.sync.bytes"),
 		BackgroundSyncMs:            l.whole("log.background.sync.ms"),
 

@@ -28,6 +28,7 @@
 //	value.go        values as Kafka parses and prints them
 //	check.go        which values a key takes
 //	table_*.go      the keys
+//	                (table_hidden.go: those that Kafka does not list)
 //	foreign.go      keys of older versions, clients and plugins
 //	layers.go       Layers: where a broker key's value comes from
 //	topic.go        TopicConfig and how topic keys follow broker keys

@@ -92,6 +92,9 @@ type Key struct {
 	// Own marks Millrace's own keys, which are described only where they are
 	// set or asked for by name.
 	Own bool
+	// Hidden marks Kafka's internal keys, which are described only where they
+	// are set.
+	Hidden bool
 	// Doc is the text that DescribeConfigs and the docs show.
 	Doc string
 
@@ -153,7 +156,7 @@ var registries = map[Scope]*registry{
 func brokerTable() []*Key {
 	return slices.Concat(fromRows(false, networkKeys), fromRows(false, logKeys), fromRows(false, replicationKeys), fromRows(false, controllerKeys),
 		fromRows(false, groupsKeys), fromRows(false, shareKeys), fromRows(false, transactionsKeys), fromRows(false, quotaKeys),
-		fromRows(false, remoteKeys), fromRows(false, securityKeys))
+		fromRows(false, remoteKeys), fromRows(false, securityKeys), hide(fromRows(false, hiddenBrokerKeys)))
 }
 
 func fromRows(own bool, rows []row) []*Key {

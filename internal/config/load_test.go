@@ -277,3 +277,33 @@ func FuzzBuild(f *testing.F) {
 		l.Layers().Topic(nil)
 	})
 }
+
+// TestInternalKeysOfKafka: a property file may set them; they are described only then.
+func TestInternalKeysOfKafka(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "server.properties")
+	text := "node.id=1\nlog.initial.task.delay.ms=500\nproducer.id.expiration.check.interval.ms=1000\nserver.max.startup.time.ms=60000\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := map[string]Verdict{}
+	for _, f := range loaded.Findings {
+		verdicts[f.Key] = f.Verdict
+	}
+	for key, want := range map[string]Verdict{"log.initial.task.delay.ms": Used, "producer.id.expiration.check.interval.ms": Used, "server.max.startup.time.ms": Ignored} {
+		if got, ok := verdicts[key]; !ok || got != want {
+			t.Errorf("%s: %s, %v", key, got, ok)
+		}
+	}
+	l := Layers{Static: loaded.Static}
+	described := map[string]bool{}
+	for _, e := range l.DescribeBroker(nil) {
+		described[e.Name] = true
+	}
+	if !described["log.initial.task.delay.ms"] || described["internal.metadata.log.segment.bytes"] {
+		t.Errorf("described: %v, %v", described["log.initial.task.delay.ms"], described["internal.metadata.log.segment.bytes"])
+	}
+}

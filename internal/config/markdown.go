@@ -23,9 +23,10 @@ func WriteMarkdown(w io.Writer) error {
 	}
 	section("Millrace's own broker keys", "Described by DescribeConfigs only when they are set or asked for by name.", Broker, func(k *Key) bool { return k.Own })
 	section("Topic keys", "Set at creation or with AlterConfigs. What is not set follows the broker key named under *default*.", Topic, func(*Key) bool { return true })
-	section("Broker keys with effect", "Set in the property file or with `--override`; those that are not read-only also with AlterConfigs.", Broker, func(k *Key) bool { return !k.Own && k.Effect.Verdict == Used })
+	section("Broker keys with effect", "Set in the property file or with `--override`; those that are not read-only also with AlterConfigs.", Broker, func(k *Key) bool { return !k.Own && !k.Hidden && k.Effect.Verdict == Used })
 	section("Broker keys that can be refused", "Leaving these aside would be dangerous, so another value than the default stops the start.", Broker, func(k *Key) bool { return k.Effect.Verdict == Refused })
-	section("Broker keys without effect", "Accepted, kept and described, so that a Kafka property file and Kafka's tools go on working.", Broker, func(k *Key) bool { return !k.Own && k.Effect.Verdict == Ignored })
+	section("Broker keys without effect", "Accepted, kept and described, so that a Kafka property file and Kafka's tools go on working.", Broker, func(k *Key) bool { return !k.Own && !k.Hidden && k.Effect.Verdict == Ignored })
+	section("Internal broker keys of Kafka", "Accepted in a property file as Kafka does, described only where they are set.", Broker, func(k *Key) bool { return k.Hidden })
 	section("Group keys", "Set with AlterConfigs for a group.", Group, func(*Key) bool { return true })
 	section("Client metrics keys", "Set with AlterConfigs for a client metrics subscription (KIP-714).", ClientMetrics, func(*Key) bool { return true })
 	writeForeign(out)
