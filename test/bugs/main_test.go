@@ -14,7 +14,7 @@ var target harness.Target
 
 // Producer ids expire quickly here, so that the test of idle producers can wait for it; Kafka takes the same settings.
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, &target, "log.retention.check.interval.ms=500",
+	os.Exit(harness.Main(m, &target, "log.retention.check.interval.ms=500", "log.initial.task.delay.ms=500",
 		"producer.id.expiration.ms=5000", "producer.id.expiration.check.interval.ms=1000", "transactional.id.expiration.ms=2000"))
 }
 
