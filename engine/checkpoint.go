@@ -141,23 +141,25 @@ func (d *logDir) checkpointAll(parts []*Partition) (ok int) {
 func (d *logDir) writeRecoveryPoints() error {
 	d.files.Lock()
 	defer d.files.Unlock()
-	return d.writeOffsets(segment.RecoveryPointFile, func(p *Partition) int64 { return p.recoveryPoint.Load() })
+	return d.writeOffsets(segment.RecoveryPointFile, d.closedPoints, func(p *Partition) int64 { return p.recoveryPoint.Load() })
 }
 
 // writeLogStarts replaces the directory's log-start file.
 func (d *logDir) writeLogStarts() error {
 	d.files.Lock()
 	defer d.files.Unlock()
-	return d.writeOffsets(segment.LogStartFile, func(p *Partition) int64 {
+	return d.writeOffsets(segment.LogStartFile, d.closedStarts, func(p *Partition) int64 {
 		return max(p.pub.logStart.Load(), p.startWanted.Load())
 	})
 }
 
-func (d *logDir) writeOffsets(name string, of func(*Partition) int64) error {
+// writeOffsets writes one of the files: what is open by of, what is not as it was found. The caller holds files.
+func (d *logDir) writeOffsets(name string, closed []segment.OffsetEntry, of func(*Partition) int64) error {
 	parts := d.partitions()
-	entries := make([]segment.OffsetEntry, len(parts))
-	for i, p := range parts {
-		entries[i] = segment.OffsetEntry{Topic: p.topic, Partition: p.index, Offset: of(p)}
+	entries := make([]segment.OffsetEntry, 0, len(parts)+len(closed))
+	for _, p := range parts {
+		entries = append(entries, segment.OffsetEntry{Topic: p.topic, Partition: p.index, Offset: of(p)})
 	}
+	entries = append(entries, closed...)
 	return segment.WriteOffsets(d.eng.fs, d.join(name), entries)
 }

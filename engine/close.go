@@ -78,6 +78,14 @@ func (c *closer) wait(ctx context.Context, parts []*Partition) error {
 
 // shutDown finishes what was pushed and then closes the log. Owner only.
 func (p *Partition) shutDown(c *closer) {
+	if p.Err() == ErrDeleted {
+		if p.removed {
+			c.wg.Done()
+		} else {
+			p.onRemoved = append(p.onRemoved, c.wg.Done)
+		}
+		return
+	}
 	p.drain()
 	p.draining = true
 	p.wakeAll(WakeGone)

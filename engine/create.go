@@ -202,6 +202,10 @@ func (e *Engine) forget(p *Partition) (release func()) {
 
 // remove is Delete, on the owner loop.
 func (p *Partition) remove(done func(error)) {
+	if p.draining {
+		done(ErrClosed)
+		return
+	}
 	if !p.failure.CompareAndSwap(nil, &failure{ErrDeleted}) {
 		if f := p.failure.Load(); f.err != ErrOffline || !p.failure.CompareAndSwap(f, &failure{ErrDeleted}) {
 			done(p.Err())
@@ -240,7 +244,13 @@ func (p *Partition) renameAway(release func(), done func(error)) {
 		}
 		e.background.Add(1)
 		go p.removeLater(gone)
-	}, func() { done(err) })
+	}, func() {
+		done(err)
+		for _, fn := range p.onRemoved {
+			fn()
+		}
+		p.removed, p.onRemoved = true, nil
+	})
 }
 
 // removeLater removes a renamed directory after file.delete.delay.ms, or leaves it to the next start.

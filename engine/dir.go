@@ -1,12 +1,17 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 
+	"github.com/cespare/xxhash/v2"
+
+	"millrace/internal/metric"
 	"millrace/segment"
 )
 
@@ -28,9 +33,12 @@ type logDir struct {
 	unrecovered atomic.Int64 // bytes above the recovery points
 
 	files sync.Mutex // held while a file in the root is replaced
-	kick  chan struct{}
-	stop  chan struct{}
-	kept  chan struct{}
+	// What the files say of partitions that are there and not open; guarded by files.
+	closedPoints, closedStarts []segment.OffsetEntry
+
+	kick chan struct{}
+	stop chan struct{}
+	kept chan struct{}
 }
 
 func newLogDir(e *Engine, path string) *logDir {
@@ -39,10 +47,64 @@ func newLogDir(e *Engine, path string) *logDir {
 
 func (d *logDir) join(name string) string { return filepath.Join(d.path, name) }
 
-// deathMark is a file beside the directory, not in it: a disk that fails may not take another byte.
-func (d *logDir) deathMark() string {
+// deathMarks are the files that say that the directory died: one beside it, and one in each other log directory. None
+// is inside it: a disk that fails may not take another byte.
+func (d *logDir) deathMarks() []string {
 	clean := filepath.Clean(d.path)
-	return filepath.Join(filepath.Dir(clean), "."+filepath.Base(clean)+".millrace-failed")
+	marks := []string{filepath.Join(filepath.Dir(clean), "."+filepath.Base(clean)+".millrace-failed")}
+	for _, other := range d.eng.opts.Dirs {
+		if o := filepath.Clean(other); o != clean {
+			marks = append(marks, filepath.Join(o, fmt.Sprintf(".millrace-failed-%016x", xxhash.Sum64String(clean))))
+		}
+	}
+	return marks
+}
+
+// writeDeathMarks writes the marks, at least one of which must succeed.
+func (d *logDir) writeDeathMarks(cause error) error {
+	var first error
+	ok := false
+	for _, mark := range d.deathMarks() {
+		if err := d.eng.fs.WriteFileAtomic(mark, []byte(d.path+": "+cause.Error()+"\n")); err == nil {
+			ok = true
+		} else if first == nil {
+			first = err
+		}
+	}
+	if ok {
+		return nil
+	}
+	return first
+}
+
+func (d *logDir) removeDeathMarks() error {
+	for _, mark := range d.deathMarks() {
+		if err := d.eng.fs.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepOffsets remembers the checkpointed offsets of a partition that is not open, so that the files go on saying them.
+func (d *logDir) keepOffsets(f found) {
+	d.files.Lock()
+	defer d.files.Unlock()
+	d.closedPoints = append(d.closedPoints, segment.OffsetEntry{Topic: f.topic, Partition: f.index, Offset: f.point})
+	d.closedStarts = append(d.closedStarts, segment.OffsetEntry{Topic: f.topic, Partition: f.index, Offset: f.start})
+}
+
+// registerMetrics shows the directory's levels.
+func (d *logDir) registerMetrics(r *metric.Registry) {
+	dir := metric.Label{Name: "dir", Value: d.path}
+	r.GaugeFunc("millrace_engine_unsynced_bytes", "Bytes written and not synced.", func() float64 { return float64(d.unsynced.Load()) }, dir)
+	r.GaugeFunc("millrace_engine_unrecovered_bytes", "Bytes above the recovery points.", func() float64 { return float64(d.unrecovered.Load()) }, dir)
+	r.GaugeFunc("millrace_engine_dir_online", "1 while the log directory can be used.", func() float64 {
+		if d.alive() {
+			return 1
+		}
+		return 0
+	}, dir)
 }
 
 // fail takes the directory away until a restart. Any goroutine; only the first call does anything.
@@ -64,8 +126,9 @@ func (d *logDir) fail(err error) {
 	e.background.Add(1)
 	go func() {
 		defer e.background.Done()
-		if merr := e.fs.WriteFileAtomic(d.deathMark(), []byte(err.Error()+"\n")); merr != nil {
-			e.log.Error("cannot write the mark of a failed log directory", "mark", d.deathMark(), "err", merr)
+		if merr := d.writeDeathMarks(err); merr != nil {
+			e.log.Error("cannot write the mark of a failed log directory: restart the machine before using it again",
+				"dir", d.path, "marks", d.deathMarks(), "err", merr)
 		}
 		if f := e.opts.DirFailed; f != nil {
 			f(d.path, err)
@@ -84,9 +147,9 @@ func (d *logDir) fileFailed(name string, err error) {
 
 // probe writes and syncs a small file to see whether there is space. It blocks.
 func (d *logDir) probe(n int) (err error) {
-	fs := d.eng.fs
+	fsys := d.eng.fs
 	name := d.join(fmt.Sprintf(".millrace-probe-%d", n))
-	f, err := fs.CreateTrunc(name)
+	f, err := fsys.CreateTrunc(name)
 	if err != nil {
 		return err
 	}
@@ -97,7 +160,7 @@ func (d *logDir) probe(n int) (err error) {
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
-	if rerr := fs.Remove(name); err == nil {
+	if rerr := fsys.Remove(name); err == nil {
 		err = rerr
 	}
 	return err

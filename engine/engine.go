@@ -91,9 +91,19 @@ func (e *Engine) SetProducerExpiry(ms int64) { e.producerExpiryMs.Store(ms) }
 
 // Create makes a partition: directory, partition.metadata and first segment are durable when done is told, on the
 // owner loop if there is a partition, else on an ordinary goroutine. If it exists with the same topic id it is handed
-// over with ErrExists; with another id it is ErrTopicID. Appends are refused until SetLeader. Any goroutine.
+// over with ErrExists; with another id it is ErrTopicID. Appends are refused until SetLeader. Any goroutine; not more than
+// a few are carried out at a time.
 func (e *Engine) Create(spec PartitionSpec, done func(*Partition, error)) {
-	e.background.Add(1)
+	e.mu.RLock()
+	closing := e.closing.Load()
+	if !closing {
+		e.background.Add(1)
+	}
+	e.mu.RUnlock()
+	if closing {
+		go done(nil, ErrClosed)
+		return
+	}
 	go func() {
 		defer e.background.Done()
 		e.makers <- struct{}{}

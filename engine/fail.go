@@ -41,10 +41,13 @@ func (p *Partition) failUnwritten(err error) {
 	failed := p.unwritten.take()
 	for a := failed.pop(); a != nil; a = failed.pop() {
 		if a.Duplicate && a.end <= written { // of a batch that was written meanwhile
-			if a.Need == NeedCommitted && a.end > p.pub.committed.Load() {
-				p.waiting.push(a)
-			} else {
+			switch {
+			case a.Need != NeedCommitted || a.end <= p.pub.committed.Load():
 				p.complete(a, nil)
+			case p.Err() != nil:
+				p.complete(a, err)
+			default:
+				p.waiting.push(a)
 			}
 			continue
 		}

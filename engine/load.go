@@ -45,6 +45,9 @@ func (e *Engine) Load(ctx context.Context) (LoadReport, error) {
 		}
 	}
 	if err := l.openAll(ctx); err != nil {
+		for _, p := range l.opened {
+			p.log.Abandon()
+		}
 		return l.report, err
 	}
 	l.adoptAll()
@@ -175,6 +178,7 @@ func (l *loader) open(f found) {
 	if err != nil {
 		l.report.Failed = append(l.report.Failed, fmt.Sprintf("%s: %v", f.dir.join(f.name), err))
 		f.dir.unopened.Store(true)
+		f.dir.keepOffsets(f)
 		return
 	}
 	l.report.ScannedBytes += r.ScannedBytes
@@ -210,6 +214,8 @@ func (l *loader) adoptAll() {
 		if q := e.Lookup(p.topic, p.index); q != nil {
 			l.note("%s is also in %s; that one is used, this one left alone", p.path, q.path)
 			p.log.Abandon()
+			p.dir.unopened.Store(true)
+			p.dir.keepOffsets(found{topic: p.topic, index: p.index, point: p.recoveryPoint.Load(), start: p.pub.logStart.Load()})
 			continue
 		}
 		e.mu.Lock()
@@ -232,7 +238,7 @@ func (l *loader) finish() error {
 			}
 		}
 		if d.direct && !d.unopened.Load() {
-			if err := l.e.fs.Remove(d.deathMark()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := d.removeDeathMarks(); err != nil {
 				return err
 			}
 		}

@@ -54,6 +54,7 @@ func Open(o Options) (*Engine, error) {
 		e.shards = append(e.shards, newShard(e, l))
 	}
 	for _, d := range e.dirs {
+		d.registerMetrics(o.Metrics)
 		go d.keep()
 	}
 	return e, nil
@@ -134,8 +135,10 @@ func (d *logDir) open() error {
 		return err
 	}
 	d.lock = lock
-	if _, err := fsys.Stat(d.deathMark()); err == nil {
-		d.direct = true
+	for _, mark := range d.deathMarks() {
+		if _, err := fsys.Stat(mark); err == nil {
+			d.direct = true
+		}
 	}
 	d.meta, err = segment.ReadMeta(fsys, d.path)
 	if errors.Is(err, fs.ErrNotExist) {

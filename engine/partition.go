@@ -64,6 +64,8 @@ type Partition struct {
 	full      bool
 	draining  bool   // closing: what is in goes on, nothing comes in
 	idle      func() // called once nothing is in flight
+	removed   bool   // the directory was renamed away, or that failed
+	onRemoved []func()
 
 	// Bytes appended since the partition was opened: staged, written, committed, stable.
 	cumStaged, cumWritten, cumCommitted, cumStable int64

@@ -76,7 +76,7 @@ func (s *Shard) TurnEnd() (again bool) {
 	s.touched = s.touched[:0]
 	s.startSyncs()
 	s.publishStats()
-	return s.ready.Load() != nil
+	return s.ready.Load() != nil || len(s.touched) > 0
 }
 
 // touch makes this turn's end look at p. Owner only.

@@ -92,6 +92,7 @@ func (p *Partition) startSync() {
 func (r *syncRound) begin() bool {
 	p := r.p
 	if p.closed || p.Err() != nil || r.set != nil {
+		p.shard.touch(p) // somebody may wait for it to be idle
 		return false
 	}
 	r.set = p.log.BeginSync()
@@ -122,6 +123,7 @@ func (r *syncRound) end() {
 	set := r.set
 	r.set = nil
 	s.syncing--
+	s.touch(p)
 	tookNs := s.loop.ClockNs() - r.startNs
 	s.st.syncNs.Add(tookNs)
 	s.st.syncTime.Observe(tookNs)
@@ -147,7 +149,6 @@ func (p *Partition) syncMoved() {
 	}
 	p.advance()
 	p.deletesSynced()
-	p.shard.touch(p)
 }
 
 // slowSync reports a disk that does not keep up, at most once in ten seconds.
