@@ -34,9 +34,10 @@
 //   - a datasync that failed kills the log directory: nothing of it is acknowledged any more until a restart;
 //   - the bytes that recovery must read again stay below Options.UnsyncedBytesMax per directory.
 //
-// Files: options.go, errors.go; engine.go Open, create, delete, lookup; load.go start, close.go clean stop; dir.go log
-// directories and their death; partition.go the shared handle; append.go, queue.go the way in; shard.go the turn;
-// stage.go, write.go from queue to disk; sync.go group commit and background syncs; producer.go sequences;
-// waiter.go, park.go long polls; plan.go, read.go fetches; checkpoint.go recovery points; lookup.go times and epochs;
-// wait.go helpers for ordinary goroutines; stats.go counters.
+// Files: options.go, errors.go; engine.go the handle, open.go log directories and loops, create.go create and delete,
+// load.go start, close.go clean stop; dir.go a log directory and its death; partition.go the shared handle, admin.go what
+// is done to it; append.go, queue.go the way in; shard.go the turn; stage.go, write.go from queue to disk; sync.go group
+// commit and background syncs; fail.go full disks and failing ones; producer.go sequences; bounds.go; waiter.go, park.go
+// long polls; plan.go, read.go fetches; lookup.go times and epochs; checkpoint.go recovery points; tick.go retention and
+// expiry; clean*.go compaction; wait.go helpers for ordinary goroutines; stats.go counters.
 package engine
