@@ -66,7 +66,7 @@ func (c *coordinator) step(r group.Request, done func(any)) {
 	r.Head().Handle = done
 	c.post(func() {
 		if c.machine == nil || c.ended {
-			done(c.code)
+			done(group.Refusal(r, c.code))
 			return
 		}
 		c.machine.Step(r, c.now())

@@ -174,8 +174,8 @@ func (cs *coordinators) of(id string) *coordinator {
 	return list[GroupPartition(id, int32(len(list)))]
 }
 
-// Group hands a request to its group's coordinator. done gets the reply (a type of package group), or a group.Code when
-// there is no coordinator to ask; on any goroutine, and it must not block.
+// Group hands a request to its group's coordinator. done gets the reply (a type of package group) on any goroutine, and must
+// not block.
 func (n *Node) Group(r group.Request, done func(any)) {
 	c := n.groups.of(r.Head().Group)
 	if c == nil {
@@ -189,7 +189,7 @@ func (n *Node) Group(r group.Request, done func(any)) {
 // coordinator first, as all do, has seen to that; others find out that there is none.
 func (cs *coordinators) lookAgain(r group.Request, done func(any)) {
 	if cs.stopped.Load() {
-		done(group.NotCoordinator)
+		done(group.Refusal(r, group.NotCoordinator))
 		return
 	}
 	cs.ensure(func(code group.Code) {
@@ -197,7 +197,7 @@ func (cs *coordinators) lookAgain(r group.Request, done func(any)) {
 			c.step(r, done)
 			return
 		}
-		done(group.NotCoordinator)
+		done(group.Refusal(r, group.NotCoordinator))
 	})
 }
 

@@ -38,7 +38,7 @@ type classicGroup struct {
 	generation int32
 	protocol   string // "" while there is none
 	leader     string
-	stateMs    int64 // as stored
+	stateMs    int64 // since when it is in this generation or empty, ms since 1970; -1 if unknown
 	topics     topicSet
 
 	members  map[string]*member
@@ -231,7 +231,7 @@ func optional(s string) *string {
 // the members have).
 func (k *classicGroup) record(members []*member, assignments map[string][]byte) record.Record {
 	v := &record.ClassicGroup{ProtocolType: k.typ, Generation: k.generation, Protocol: optional(k.protocol),
-		Leader: optional(k.leader), StateMs: k.c.now.Wall, Members: make([]record.ClassicMember, len(members))}
+		Leader: optional(k.leader), StateMs: k.stateMs, Members: make([]record.ClassicMember, len(members))}
 	for i, m := range members {
 		assignment := m.assignment
 		if assignments != nil {

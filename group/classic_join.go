@@ -308,7 +308,7 @@ func (k *classicGroup) complete() {
 	k.generation++
 	k.protocol = k.choose(nil, nil)
 	k.subscribe()
-	k.phase = completing
+	k.phase, k.stateMs = completing, k.c.now.Wall
 	for _, m := range k.sortedMembers() {
 		k.unsynced[m.id] = true
 		m.fresh = false
@@ -417,11 +417,10 @@ func (k *classicGroup) returnStatic(old, m *member, r *JoinRequest) {
 		now.protocols = m.protocols
 		k.c.after(&now.beat, int64(old.session))
 		// From version 9 on the leader can be told that it leads and yet has nothing to assign. Before, it must take
-		// somebody else for the leader, or it would assign.
+		// its old self for the leader, or it would assign.
 		reply := k.joined(now)
-		reply.Leader = led
 		if r.Version < 9 {
-			reply.Members = nil
+			reply.Leader, reply.Members = led, nil
 		} else {
 			reply.SkipAssignment = k.leader == m.id
 		}

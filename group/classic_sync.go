@@ -22,9 +22,6 @@ func (k *classicGroup) sync(r *SyncRequest) {
 }
 
 func (k *classicGroup) checkSync(r *SyncRequest) Code {
-	if r.Group == "" {
-		return InvalidGroupID
-	}
 	if code := k.check(r.MemberID, r.InstanceID); code != None {
 		return code
 	}
@@ -109,8 +106,6 @@ func (k *classicGroup) syncTimeout() {
 func (k *classicGroup) heartbeat(r *HeartbeatRequest) {
 	code := k.check(r.MemberID, r.InstanceID)
 	switch {
-	case r.Group == "":
-		code = InvalidGroupID
 	case code != None:
 	case r.Generation != k.generation:
 		code = IllegalGeneration
@@ -125,24 +120,8 @@ func (k *classicGroup) heartbeat(r *HeartbeatRequest) {
 	k.c.reply(r.Handle, &CodeReply{Code: code})
 }
 
-// leaveNothing answers LeaveGroup of a group that does not exist.
-func (c *Coordinator) leaveNothing(r *LeaveRequest) {
-	if r.Group == "" {
-		c.refuse(r, InvalidGroupID)
-		return
-	}
-	for i := range r.Members {
-		r.Members[i].Code = UnknownMemberID
-	}
-	c.reply(r.Handle, &LeaveReply{Members: r.Members})
-}
-
 // leave implements protocol.
 func (k *classicGroup) leave(r *LeaveRequest) {
-	if r.Group == "" {
-		k.c.refuse(r, InvalidGroupID)
-		return
-	}
 	changed := false
 	for i := range r.Members {
 		l := &r.Members[i]

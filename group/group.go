@@ -100,24 +100,8 @@ func (c *Coordinator) handle(g *Group, r Request) {
 	switch r := r.(type) {
 	case *JoinRequest:
 		c.join(g, r)
-	case *SyncRequest:
-		if g.protocol == nil {
-			c.refuse(r, UnknownMemberID)
-			return
-		}
-		g.protocol.sync(r)
-	case *HeartbeatRequest:
-		if g.protocol == nil {
-			c.refuse(r, UnknownMemberID)
-			return
-		}
-		g.protocol.heartbeat(r)
-	case *LeaveRequest:
-		if g.protocol == nil {
-			c.leaveNothing(r)
-			return
-		}
-		g.protocol.leave(r)
+	case *SyncRequest, *HeartbeatRequest, *LeaveRequest:
+		c.member(g, r)
 	case *CommitRequest:
 		c.commit(g, r)
 	case *DeleteOffsetsRequest:
@@ -129,32 +113,60 @@ func (c *Coordinator) handle(g *Group, r Request) {
 	}
 }
 
+// member runs a request of the classic protocol that only a member can send.
+func (c *Coordinator) member(g *Group, r Request) {
+	leave, leaves := r.(*LeaveRequest)
+	switch {
+	case g.id == "":
+		c.refuse(r, InvalidGroupID)
+		return
+	case g.protocol == nil && leaves:
+		for i := range leave.Members {
+			leave.Members[i].Code = UnknownMemberID
+		}
+		c.reply(leave.Handle, &LeaveReply{Members: leave.Members})
+		return
+	case g.protocol == nil:
+		c.refuse(r, UnknownMemberID)
+		return
+	}
+	switch r := r.(type) {
+	case *SyncRequest:
+		g.protocol.sync(r)
+	case *HeartbeatRequest:
+		g.protocol.heartbeat(r)
+	case *LeaveRequest:
+		g.protocol.leave(r)
+	}
+}
+
 // refuse answers r with an error and nothing else.
-func (c *Coordinator) refuse(r Request, code Code) {
-	h := r.Head()
+func (c *Coordinator) refuse(r Request, code Code) { c.reply(r.Head().Handle, Refusal(r, code)) }
+
+// Refusal is the answer to r that says an error and nothing else.
+func Refusal(r Request, code Code) any {
 	switch r := r.(type) {
 	case *JoinRequest:
-		c.reply(h.Handle, &JoinReply{Code: code, Generation: -1, MemberID: r.MemberID})
+		return &JoinReply{Code: code, Generation: -1, MemberID: r.MemberID}
 	case *SyncRequest:
-		c.reply(h.Handle, &SyncReply{Code: code})
-	case *HeartbeatRequest, *DeleteRequest:
-		c.reply(h.Handle, &CodeReply{Code: code})
+		return &SyncReply{Code: code}
 	case *LeaveRequest:
-		c.reply(h.Handle, &LeaveReply{Code: code})
+		return &LeaveReply{Code: code}
 	case *CommitRequest:
 		for i := range r.Offsets {
 			r.Offsets[i].Code = code
 		}
-		c.reply(h.Handle, &CommitReply{Offsets: r.Offsets})
+		return &CommitReply{Offsets: r.Offsets}
 	case *FetchRequest:
-		c.reply(h.Handle, &FetchReply{Code: code})
+		return &FetchReply{Code: code}
 	case *DeleteOffsetsRequest:
-		c.reply(h.Handle, &DeleteOffsetsReply{Code: code})
+		return &DeleteOffsetsReply{Code: code}
 	case *DescribeRequest:
-		c.reply(h.Handle, &DescribeReply{Code: code})
+		return &DescribeReply{Code: code}
 	case *ConsumerHeartbeatRequest:
-		c.reply(h.Handle, refusedConsumerHeartbeat(code))
+		return refusedConsumerHeartbeat(code)
 	case *ConsumerDescribeRequest:
-		c.reply(h.Handle, refusedConsumerDescribe(code))
+		return refusedConsumerDescribe(code)
 	}
+	return &CodeReply{Code: code}
 }

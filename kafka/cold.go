@@ -22,5 +22,16 @@ func coldHandlers() map[int16]handler {
 		wire.KeyOffsetForLeaderEpoch:    (*Frontend).offsetForLeaderEpoch,
 		wire.KeyInitProducerId:          (*Frontend).initProducerID,
 		wire.KeyDeleteRecords:           (*Frontend).deleteRecords,
+		wire.KeyFindCoordinator:         (*Frontend).findCoordinator,
+		wire.KeyJoinGroup:               (*Frontend).joinGroup,
+		wire.KeySyncGroup:               (*Frontend).syncGroup,
+		wire.KeyHeartbeat:               (*Frontend).heartbeat,
+		wire.KeyLeaveGroup:              (*Frontend).leaveGroup,
+		wire.KeyOffsetCommit:            (*Frontend).offsetCommit,
+		wire.KeyOffsetFetch:             (*Frontend).offsetFetch,
+		wire.KeyOffsetDelete:            (*Frontend).offsetDelete,
+		wire.KeyDescribeGroups:          (*Frontend).describeGroups,
+		wire.KeyListGroups:              (*Frontend).listGroups,
+		wire.KeyDeleteGroups:            (*Frontend).deleteGroups,
 	}
 }
