@@ -64,14 +64,3 @@ func refusedConsumerHeartbeat(code Code) *ConsumerHeartbeatReply {
 func refusedConsumerDescribe(code Code) *ConsumerDescribeReply {
 	return &ConsumerDescribeReply{Code: code}
 }
-
-// consumerHeartbeat runs ConsumerGroupHeartbeat as an event of its group, which may not exist or be a classic one.
-func (c *Coordinator) consumerHeartbeat(g *Group, r *ConsumerHeartbeatRequest) {
-	c.refuse(r, UnsupportedVersion)
-}
-
-// consumerDescribe answers ConsumerGroupDescribe at once.
-func (c *Coordinator) consumerDescribe(r *ConsumerDescribeRequest) { c.refuse(r, GroupIDNotFound) }
-
-// applyConsumer takes a record of the consumer protocol into the state.
-func (c *Coordinator) applyConsumer(r record.Record) {}

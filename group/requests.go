@@ -138,8 +138,10 @@ type CommitReply struct{ Offsets []CommitOffset }
 // FetchRequest is OffsetFetch of one group.
 type FetchRequest struct {
 	Header
-	MemberID string // "" and epoch -1: nobody in particular
+	MemberID string
 	Epoch    int32
+	// HasMember tells that MemberID is set, even if empty; without it and with a negative epoch it is nobody in particular.
+	HasMember bool
 	// All asks for every offset of the group; then Offsets is empty.
 	All bool
 	// Stable asks for offsets that no open transaction may still change.
