@@ -72,6 +72,7 @@ type Node struct {
 	stopErr  error
 
 	report engine.LoadReport
+	lost   map[partitionID]bool // written before the first request
 	boot   time.Time
 }
 
@@ -200,6 +201,7 @@ func (n *Node) Register(ctx context.Context, endpoints []config.Endpoint) error 
 	if err := n.proposeWait(ctx, body); err != nil {
 		return fmt.Errorf("registering with the controller: %w", err)
 	}
+	n.settleMissing(ctx)
 	if err := n.proposeWait(ctx, &controller.TakeLeadership{}); err != nil {
 		return fmt.Errorf("taking leadership: %w", err)
 	}

@@ -243,6 +243,10 @@ func (r *reconciler) bringUp(s *topicState, t *controller.Topic, index int32) {
 		}
 		s.settled(wrap(t.Name, index, err))
 	}
+	if r.node.Lost(t.ID, index) {
+		finish(nil, errLost)
+		return
+	}
 	cfg := partitionConfig(s.topic.Config(), t.Internal)
 	if part := r.node.engine.Lookup(t.Name, index); part != nil && part.TopicID() == t.ID {
 		part.SetConfig(cfg)
@@ -256,7 +260,7 @@ func (r *reconciler) create(t *controller.Topic, index int32, cfg *engine.Partit
 	r.slots <- struct{}{}
 	r.node.engine.Create(engine.PartitionSpec{Topic: t.Name, TopicID: t.ID, Index: index, Config: cfg}, func(part *engine.Partition, err error) {
 		<-r.slots
-		if errors.Is(err, engine.ErrExists) {
+		if part != nil && errors.Is(err, engine.ErrExists) {
 			err = nil
 		}
 		finish(part, err)

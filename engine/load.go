@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +32,7 @@ type found struct {
 // at a time. It touches nothing of a partition that it cannot open. Call it once, before any other use.
 func (e *Engine) Load(ctx context.Context) (LoadReport, error) {
 	began := time.Now()
-	l := &loader{e: e}
+	l := &loader{e: e, left: map[string]bool{}}
 	l.report.Dirs = len(e.dirs)
 	for _, d := range e.dirs {
 		if !d.alive() {
@@ -44,6 +45,7 @@ func (e *Engine) Load(ctx context.Context) (LoadReport, error) {
 			d.fail(err)
 		}
 	}
+	l.missing()
 	if err := l.openAll(ctx); err != nil {
 		for _, p := range l.opened {
 			p.log.Abandon()
@@ -62,6 +64,7 @@ type loader struct {
 	e       *Engine
 	todo    []found
 	garbage []string
+	left    map[string]bool // names that the last clean stop left, without those that are there
 
 	mu     sync.Mutex
 	report LoadReport
@@ -86,6 +89,9 @@ func (l *loader) scan(d *logDir) error {
 	points := l.offsets(d, segment.RecoveryPointFile)
 	starts := l.offsets(d, segment.LogStartFile)
 	ends := offsetMap(mark.Ends)
+	for name := range ends {
+		l.left[name] = true
+	}
 	entries, err := fsys.List(d.path)
 	if err != nil {
 		return err
@@ -113,6 +119,14 @@ func (l *loader) scan(d *logDir) error {
 		l.todo = append(l.todo, f)
 	}
 	return nil
+}
+
+// missing notes what the last clean stop left and no directory holds.
+func (l *loader) missing() {
+	for _, f := range l.todo {
+		delete(l.left, f.name)
+	}
+	l.report.Gone = slices.Sorted(maps.Keys(l.left))
 }
 
 func (l *loader) offsets(d *logDir, name string) map[string]int64 {
@@ -177,6 +191,7 @@ func (l *loader) open(f found) {
 	defer l.mu.Unlock()
 	if err != nil {
 		l.report.Failed = append(l.report.Failed, fmt.Sprintf("%s: %v", f.dir.join(f.name), err))
+		l.report.Unopened = append(l.report.Unopened, f.name)
 		f.dir.unopened.Store(true)
 		f.dir.keepOffsets(f)
 		return

@@ -42,8 +42,11 @@ type LoadReport struct {
 	Damage []string
 	Notes  []string
 	// Failed are directories of partitions that could not be opened; they were left alone.
-	Failed     []string
-	DurationMs int64
+	Failed []string
+	// Unopened are their names (topic-index), Gone the names of partitions that the last clean stop left and that are no
+	// longer there.
+	Unopened, Gone []string
+	DurationMs     int64
 }
 
 // DirInfo describes one log directory.

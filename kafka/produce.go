@@ -274,6 +274,9 @@ func (f *Frontend) checkTarget(p *produceState, part *producePart) {
 // absent tells a partition that does not exist from one that is not ready to lead.
 func (f *Frontend) absent(t *broker.Topic, index int32) wire.ErrorCode {
 	if index >= 0 && int(index) < f.node.PartitionCount(t.ID) {
+		if f.node.Lost(t.ID, index) {
+			return wire.KafkaStorageError
+		}
 		return wire.NotLeaderOrFollower
 	}
 	return wire.UnknownTopicOrPartition
