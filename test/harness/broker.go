@@ -54,9 +54,11 @@ func Start(opt Options) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	admin, err := freePort()
-	if err != nil {
-		return nil, err
+	admin := port
+	for admin == port {
+		if admin, err = freePort(); err != nil {
+			return nil, err
+		}
 	}
 	b.Addr, b.Admin = "127.0.0.1:"+strconv.Itoa(port), "127.0.0.1:"+strconv.Itoa(admin)
 	if err := b.Launch(); err != nil {
