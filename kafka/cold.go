@@ -33,5 +33,7 @@ func coldHandlers() map[int16]handler {
 		wire.KeyDescribeGroups:          (*Frontend).describeGroups,
 		wire.KeyListGroups:              (*Frontend).listGroups,
 		wire.KeyDeleteGroups:            (*Frontend).deleteGroups,
+		wire.KeyConsumerGroupHeartbeat:  (*Frontend).consumerGroupHeartbeat,
+		wire.KeyConsumerGroupDescribe:   (*Frontend).consumerGroupDescribe,
 	}
 }

@@ -51,7 +51,7 @@ func (f *Frontend) fetchOfGroup(r *request, g *kmsg.OffsetFetchRequestGroup, sta
 		q.Epoch = -1
 	}
 	if g.MemberID != nil {
-		q.MemberID = *g.MemberID
+		q.MemberID, q.HasMember = *g.MemberID, true
 	}
 	image := f.node.Image()
 	for i := range g.Topics {
