@@ -42,10 +42,7 @@ func (f *Frontend) offsetCommit(r *request, in kmsg.Request) kmsg.Response {
 				p.ErrorCode = int16(wire.UnknownTopicOrPartition)
 			default:
 				open = append(open, p)
-				v := group.CommitOffset{Topic: topic.Name, Partition: o.Partition, Offset: o.Offset, LeaderEpoch: o.LeaderEpoch}
-				if r.hdr.Version >= 10 {
-					v.TopicID = topic.ID
-				}
+				v := group.CommitOffset{TopicID: topic.ID, Topic: topic.Name, Partition: o.Partition, Offset: o.Offset, LeaderEpoch: o.LeaderEpoch}
 				if o.Metadata != nil {
 					v.Metadata = *o.Metadata
 				}
