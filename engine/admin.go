@@ -16,6 +16,9 @@ func (c *PartitionConfig) options() segment.Options {
 		RetentionMs: c.RetentionMs, RetentionBytes: c.RetentionBytes, DeleteByRetention: c.Delete,
 		FileDeleteDelayMs: c.FileDeleteDelayMs, Preallocate: c.Preallocate,
 	}
+	if c.Compact && c.MaxCompactionLagMs > 0 {
+		o.SegmentMs = min(o.SegmentMs, c.MaxCompactionLagMs) // as Kafka: a record must get out of the active segment in time
+	}
 	o.EnsureDefaults()
 	return o
 }
@@ -27,6 +30,11 @@ func (p *Partition) applyConfig() {
 		return
 	}
 	p.log.SetOptions(o)
+	if p.config.Load().Compact {
+		p.eng.cleaner.wake()
+	} else {
+		p.abortClean()
+	}
 	if p.unsyncedCounted > 0 {
 		p.shard.armSync(p.unsyncedSince + p.ageMaxNs())
 	}

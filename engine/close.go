@@ -20,6 +20,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		return nil
 	}
 	close(e.stop)
+	e.cleaner.end(ctx)
 	for _, d := range e.dirs {
 		close(d.stop)
 		<-d.kept

@@ -43,6 +43,12 @@ func (e *Engine) create(spec PartitionSpec) (*Partition, error) {
 		config = e.opts.Config
 	}
 	prods := newProducers(e.opts.ProducersMax)
+	if err := d.forgetCleaned(name); err != nil {
+		e.mu.Lock()
+		e.perDir[d]--
+		e.mu.Unlock()
+		return nil, d.createFailed(name, err)
+	}
 	log, err := segment.Create(e.fs, segment.Params{
 		Dir: d.join(name), Topic: spec.Topic, Partition: spec.Index, TopicID: spec.TopicID,
 		Options: config.options(), StartOffset: spec.StartOffset, NowMs: e.wallMs(), Producers: prods,
@@ -127,6 +133,7 @@ func newPartition(e *Engine, d *logDir, log *segment.Log, prods *producers, conf
 		lastEpoch: log.Epochs().Last(),
 	}
 	p.config.Store(config)
+	p.cleanedTo.Store(-1)
 	p.writer.p, p.round.p = p, p
 	p.pub.epoch.Store(NoEpoch)
 	p.pub.logStart.Store(log.Start())
@@ -167,6 +174,9 @@ func (e *Engine) adopt(p *Partition) bool {
 	t[p.index] = p
 	e.mu.Unlock()
 	p.post(func() { p.shard.attach(p) })
+	if p.config.Load().Compact {
+		e.cleaner.wake()
+	}
 	return true
 }
 
@@ -285,7 +295,7 @@ func (p *Partition) whenIdle(fn func()) {
 // considerIdle calls whom whenIdle noted.
 func (p *Partition) considerIdle() {
 	fn := p.idle
-	if fn == nil || p.write != nil || p.round.set != nil || p.round.queued || p.jobs > 0 || p.deleting ||
+	if fn == nil || p.write != nil || p.round.set != nil || p.round.queued || p.jobs > 0 || p.deleting || p.cleanRun != nil ||
 		!p.unwritten.empty() || !p.stalled.empty() || p.Err() == nil && !p.waiting.empty() {
 		return
 	}

@@ -35,6 +35,9 @@ type logDir struct {
 	files sync.Mutex // held while a file in the root is replaced
 	// What the files say of partitions that are there and not open; guarded by files.
 	closedPoints, closedStarts []segment.OffsetEntry
+	// What the cleaner's checkpoint said at the start, and whom it speaks of now; guarded by files.
+	cleanedFound map[string]int64
+	cleanedNames map[string]bool
 
 	kick chan struct{}
 	stop chan struct{}

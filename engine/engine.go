@@ -16,14 +16,15 @@ import (
 
 // Engine is a set of partitions over one or more log directories. Any goroutine.
 type Engine struct {
-	opts   Options
-	fs     vfs.FS
-	log    *slog.Logger
-	shards []*Shard
-	dirs   []*logDir
-	own    *ownLoops
-	meta   string // cluster id
-	boot   string
+	opts    Options
+	fs      vfs.FS
+	log     *slog.Logger
+	shards  []*Shard
+	dirs    []*logDir
+	own     *ownLoops
+	cleaner *cleaner
+	meta    string // cluster id
+	boot    string
 
 	producerExpiryMs atomic.Int64
 

@@ -147,6 +147,7 @@ func (p *Partition) offline() {
 		p.failUnwritten(err)
 	}
 	p.wakeAll(WakeGone)
+	p.abortClean()
 	p.failDeletes(err)
 	p.endCheckpoint(0, err)
 	p.shard.touch(p)
@@ -169,6 +170,9 @@ func (p *Partition) jobDone(j *segment.Job) {
 	p.jobs--
 	p.log.JobDone(j)
 	p.shard.touch(p)
+	if j.Kind == segment.JobReplace {
+		p.cleanReplaced(j.Err)
+	}
 	if j.Err != nil {
 		p.jobFailed(j)
 		return

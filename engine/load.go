@@ -88,6 +88,7 @@ func (l *loader) scan(d *logDir) error {
 	}
 	points := l.offsets(d, segment.RecoveryPointFile)
 	starts := l.offsets(d, segment.LogStartFile)
+	d.foundCleaned(l.offsets(d, segment.CleanerFile))
 	ends := offsetMap(mark.Ends)
 	for name := range ends {
 		l.left[name] = true
@@ -212,6 +213,7 @@ func (l *loader) open(f found) {
 	}
 	p := newPartition(e, f.dir, log, prods, e.opts.Config)
 	p.held = e.opts.HoldRetention
+	p.restoreCleaned()
 	p.asOpened = f.clean && r.ScannedBytes == 0 && len(r.Notes)+len(r.Damage) == 0
 	l.opened = append(l.opened, p)
 }

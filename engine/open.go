@@ -57,6 +57,8 @@ func Open(o Options) (*Engine, error) {
 		d.registerMetrics(o.Metrics)
 		go d.keep()
 	}
+	e.cleaner = newCleaner(e, o.Cleaner)
+	go e.cleaner.run()
 	return e, nil
 }
 

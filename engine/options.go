@@ -39,6 +39,8 @@ type Options struct {
 	NodeID    int32
 
 	Commit CommitMode
+	// Cleaner are the settings of compaction.
+	Cleaner CleanerOptions
 	// Config is what partitions found by Load have until SetConfig; nil is DefaultConfig.
 	Config *PartitionConfig
 	// HoldRetention keeps retention away from the partitions that Load found until SetConfig has told each its own
@@ -97,6 +99,12 @@ type PartitionConfig struct {
 	Preallocate        bool  // preallocate
 	// Delete: cleanup.policy holds "delete", so that retention applies.
 	Delete bool
+	// Compact: cleanup.policy holds "compact", so that the cleaner keeps the last record of each key only.
+	Compact            bool
+	DeleteRetentionMs  int64   // delete.retention.ms
+	MinCleanableRatio  float64 // min.cleanable.dirty.ratio
+	MinCompactionLagMs int64   // min.compaction.lag.ms
+	MaxCompactionLagMs int64   // max.compaction.lag.ms; 0 or the largest number: none
 	// WriteCaching: acks=all is acknowledged without waiting for the disk (write.caching).
 	WriteCaching bool
 	// Internal: every batch counts as acks=all (decisions 2), whatever WriteCaching says.
@@ -117,5 +125,7 @@ func DefaultConfig() *PartitionConfig {
 		FlushMessages:      1<<63 - 1,
 		FlushMs:            1<<63 - 1,
 		Delete:             true,
+		DeleteRetentionMs:  day,
+		MinCleanableRatio:  0.5,
 	}
 }

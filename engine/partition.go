@@ -46,6 +46,11 @@ type Partition struct {
 	// recoveryPoint is what the recovery-point file may say; startWanted a log start that is about to be in force.
 	recoveryPoint, startWanted atomic.Int64
 
+	// What the cleaner knows: the offset up to which the log is clean (-1: never cleaned), when it may be tried again, whether
+	// it is being cleaned, and whether it cannot be.
+	cleanedTo, cleanAfterMs  atomic.Int64
+	cleaningNow, uncleanable atomic.Bool
+
 	// log is set once; its methods belong to the owner loop, but for those that segment opens to any goroutine.
 	log *segment.Log
 
@@ -83,6 +88,7 @@ type Partition struct {
 	deletions       []deletion
 	deleting        bool
 	checkpoint      func(point int64, err error)
+	cleanRun        *cleanRun // the cleaning under way
 
 	segmentBytes, flushMessages, flushMs int64
 	internal, caching                    bool

@@ -6,6 +6,7 @@ const (
 	RecoveryPointFile    = "recovery-point-offset-checkpoint"
 	LogStartFile         = "log-start-offset-checkpoint"
 	ReplicationFile      = "replication-offset-checkpoint"
+	CleanerFile          = "cleaner-offset-checkpoint"
 	CleanShutdownFile    = ".kafka_cleanshutdown"
 	CleanMarkFile        = ".millrace_clean"
 	LockFile             = ".lock"

@@ -60,6 +60,14 @@ func (v *View) Start() int64 {
 	return v.segs[0].base
 }
 
+// ActiveBase is the base offset of the last segment, 0 without one.
+func (v *View) ActiveBase() int64 {
+	if len(v.segs) == 0 {
+		return 0
+	}
+	return v.segs[len(v.segs)-1].base
+}
+
 // End is the published end.
 func (v *View) End() int64 {
 	if len(v.segs) == 0 {
