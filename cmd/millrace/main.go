@@ -17,12 +17,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"millrace/bench"
+	"millrace/cli"
 )
 
 // version is set by the linker.
 var version = "dev"
 
 func main() {
+	if handled, code := cli.Main(os.Args, func(args []string) int { return run(append([]string{"serve"}, args...)) }); handled {
+		os.Exit(code)
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+// run carries out a command line and returns the exit code.
+func run(args []string) int {
 	root := &cobra.Command{
 		Use:           "millrace",
 		Short:         "A distributed commit log that speaks Kafka's protocol",
@@ -30,15 +39,20 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), configCommand(), bench.Command())
+	config := configCommand()
+	config.AddCommand(cli.ConfigCommands()...)
+	root.AddCommand(serveCommand(), config, bench.Command())
+	root.AddCommand(cli.Commands()...)
+	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "millrace:", err)
 		var code exitCode
 		if errors.As(err, &code) {
-			os.Exit(int(code))
+			return int(code)
 		}
-		os.Exit(1)
+		return cli.ExitCode(err)
 	}
+	return 0
 }
 
 // exitCode is an error that names the process's exit code.

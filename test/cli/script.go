@@ -90,6 +90,7 @@ type Runner struct {
 	Dir       string // working directory of the commands
 	Tools     string // folder searched first for commands
 	Bootstrap string // $B of the commands
+	Fixtures  string // $FIXTURES: the root of the repository, for files of Apache Kafka
 	Limit     time.Duration
 	bg        []*exec.Cmd
 }
@@ -97,7 +98,7 @@ type Runner struct {
 func (r *Runner) command(ctx context.Context, line string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "sh", "-c", line)
 	c.Dir = r.Dir
-	c.Env = append(os.Environ(), "PATH="+r.Tools+":"+os.Getenv("PATH"), "B="+r.Bootstrap, "TZ=UTC", "MILLRACE_BOOTSTRAP="+r.Bootstrap)
+	c.Env = append(os.Environ(), "PATH="+r.Tools+":"+os.Getenv("PATH"), "B="+r.Bootstrap, "TZ=UTC", "FIXTURES="+r.Fixtures, "MILLRACE_BOOTSTRAP="+r.Bootstrap)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	return c
@@ -129,8 +130,8 @@ func (r *Runner) Run(s Step) (Step, error) {
 		return s, fmt.Errorf("not done after %v; stdout %q, stderr %q", r.Limit, out.String(), errs.String())
 	}
 	s.Exit = c.ProcessState.ExitCode()
-	s.Stdout = r.normalize(out.String())
-	s.Stderr = r.normalize(errs.String())
+	s.Stdout = r.normalize(s.Command, out.String(), false)
+	s.Stderr = r.normalize(s.Command, errs.String(), true)
 	return s, nil
 }
 

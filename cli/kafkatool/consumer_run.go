@@ -1,0 +1,291 @@
+package kafkatool
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"millrace/cli/conn"
+)
+
+// options translates Kafka's consumer properties.
+func (c *consuming) options() ([]kgo.Opt, error) {
+	p := c.props
+	level := kgo.ReadUncommitted()
+	if p["isolation.level"] == "read_committed" {
+		level = kgo.ReadCommitted()
+	}
+	var err error
+	number := func(name string, none int64) int64 {
+		n, e := p.Int(name, none)
+		err = errors.Join(err, e)
+		return n
+	}
+	opts := []kgo.Opt{
+		kgo.FetchIsolationLevel(level), kgo.AllowAutoTopicCreation(),
+		kgo.FetchMinBytes(int32(number("fetch.min.bytes", 1))),
+		kgo.FetchMaxWait(time.Duration(number("fetch.max.wait.ms", 500)) * time.Millisecond),
+		kgo.FetchMaxBytes(int32(number("fetch.max.bytes", 50<<20))),
+		kgo.FetchMaxPartitionBytes(int32(number("max.partition.fetch.bytes", 1<<20))),
+	}
+	if r := p["client.rack"]; r != "" {
+		opts = append(opts, kgo.Rack(r))
+	}
+	reset := c.start
+	if c.partition >= 0 {
+		opts = append(opts, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{c.pattern: {int32(c.partition): c.start}}))
+		reset = kgo.NewOffset().AtEnd()
+	} else {
+		opts = append(opts, kgo.ConsumeTopics(c.pattern))
+		if p.Bool("include", false) {
+			opts = append(opts, kgo.ConsumeRegex())
+		}
+	}
+	return append(opts, kgo.ConsumeResetOffset(reset)), err
+}
+
+// groupOptions are those of a member of a group.
+func (c *consuming) groupOptions(a *adjuster) ([]kgo.Opt, error) {
+	p := c.props
+	var err error
+	millis := func(name string, none int64) time.Duration {
+		n, e := p.Int(name, none)
+		err = errors.Join(err, e)
+		return time.Duration(n) * time.Millisecond
+	}
+	opts := []kgo.Opt{kgo.ConsumerGroup(c.group), kgo.RebalanceTimeout(millis("max.poll.interval.ms", 300000)), kgo.AdjustFetchOffsetsFn(a.adjust)}
+	if p["group.protocol"] == "consumer" {
+		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
+		if p["group.remote.assignor"] == "range" {
+			opts = append(opts, kgo.Balancers(kgo.RangeBalancer()))
+		}
+	} else {
+		opts = append(opts, kgo.SessionTimeout(millis("session.timeout.ms", 45000)), kgo.HeartbeatInterval(millis("heartbeat.interval.ms", 3000)),
+			kgo.Balancers(balancers(p["partition.assignment.strategy"])...))
+	}
+	if id := p["group.instance.id"]; id != "" {
+		opts = append(opts, kgo.InstanceID(id))
+	}
+	if p.Bool("enable.auto.commit", true) {
+		opts = append(opts, kgo.AutoCommitMarks(), kgo.AutoCommitInterval(max(millis("auto.commit.interval.ms", 5000), 100*time.Millisecond)))
+	} else {
+		opts = append(opts, kgo.DisableAutoCommit())
+	}
+	return opts, err
+}
+
+// balancers are the assignors that Java's names mean; its own default is range first.
+func balancers(strategy string) []kgo.GroupBalancer {
+	var out []kgo.GroupBalancer
+	for name, b := range map[string]func() kgo.GroupBalancer{"CooperativeSticky": kgo.CooperativeStickyBalancer, "RoundRobin": kgo.RoundRobinBalancer, "Range": kgo.RangeBalancer, "Sticky": kgo.StickyBalancer} {
+		for _, s := range conn.Servers(strategy) {
+			if s == "org.apache.kafka.clients.consumer."+name+"Assignor" {
+				out = append(out, b())
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = []kgo.GroupBalancer{kgo.RangeBalancer(), kgo.CooperativeStickyBalancer()}
+	}
+	return out
+}
+
+// adjuster resolves positions that no commit names, so that they are committed as Java's consumer commits them: a described group shows every
+// partition it owns. Used by the client's goroutine; cl is set before the client can call.
+type adjuster struct {
+	cl     *kgo.Client
+	commit bool
+	ready  chan struct{}
+}
+
+func (a *adjuster) adjust(ctx context.Context, in map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	select {
+	case <-a.ready:
+	case <-ctx.Done():
+		return in, ctx.Err()
+	}
+	var list kadm.ListedOffsets
+	adm := kadm.NewClient(a.cl)
+	for topic, parts := range in {
+		for p, o := range parts {
+			at := o.EpochOffset().Offset
+			if at >= 0 {
+				continue
+			}
+			if list == nil {
+				topics := make([]string, 0, len(in))
+				for t := range in {
+					topics = append(topics, t)
+				}
+				var err error
+				if at == -2 {
+					list, err = adm.ListStartOffsets(ctx, topics...)
+				} else {
+					list, err = adm.ListEndOffsets(ctx, topics...)
+				}
+				if err != nil {
+					return in, nil // the client asks again by itself
+				}
+			}
+			l, ok := list.Lookup(topic, p)
+			if !ok || l.Err != nil {
+				continue
+			}
+			parts[p] = kgo.NewOffset().At(l.Offset).WithEpoch(-1)
+			if a.commit {
+				a.cl.MarkCommitOffsets(map[string]map[int32]kgo.EpochOffset{topic: {p: {Epoch: -1, Offset: l.Offset}}})
+			}
+		}
+	}
+	return in, nil
+}
+
+// open makes the client; a broker without group support is read without a group if the user named none.
+func (c *consuming) open(e *Env, bootstrap string) (*kgo.Client, error) {
+	opts, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	if c.group == "" || c.partition >= 0 {
+		return conn.Open(e.Ctx, bootstrap, c.props, opts...)
+	}
+	if !c.own && !knowsGroups(e, c.props, bootstrap) {
+		return conn.Open(e.Ctx, bootstrap, c.props, opts...)
+	}
+	a := &adjuster{commit: c.props.Bool("enable.auto.commit", true), ready: make(chan struct{})}
+	more, err := c.groupOptions(a)
+	if err != nil {
+		return nil, err
+	}
+	cl, err := conn.Open(e.Ctx, bootstrap, c.props, append(opts, more...)...)
+	if err == nil {
+		a.cl = cl
+		close(a.ready)
+	}
+	return cl, err
+}
+
+func knowsGroups(e *Env, p conn.Properties, bootstrap string) bool {
+	cl, err := conn.Open(e.Ctx, bootstrap, p)
+	if err != nil {
+		return true
+	}
+	defer cl.Close()
+	resp, err := ask[*kmsg.ApiVersionsResponse](e, cl, kmsg.NewPtrApiVersionsRequest())
+	if err != nil {
+		return true
+	}
+	for _, k := range resp.ApiKeys {
+		if k.ApiKey == int16(kmsg.JoinGroup) {
+			return true
+		}
+	}
+	return false
+}
+
+// run reads until the number is reached, nothing comes any more or the user ends it.
+func (c *consuming) run(e *Env, bootstrap string) error {
+	cl, err := c.open(e, bootstrap)
+	if err != nil {
+		return err
+	}
+	n, err := c.loop(e, cl)
+	_ = e.Out.Flush()
+	commit := c.own && c.partition < 0 && c.props.Bool("enable.auto.commit", true)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), 10*time.Second)
+	defer cancel()
+	if commit {
+		if cerr := cl.CommitMarkedOffsets(ctx); cerr != nil && err == nil {
+			e.logLine("WARN", "The last offsets could not be committed: "+plain(cerr), consumerClass)
+		}
+	}
+	_ = cl.LeaveGroupContext(ctx)
+	cl.Close()
+	if errors.Is(err, errTimeout) {
+		e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)
+		e.complain("org.apache.kafka.common.errors.TimeoutException")
+		err = nil
+	}
+	if err != nil && e.Ctx.Err() == nil {
+		e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)
+		e.complain("%s: %s", conn.Class(err), plain(err))
+		e.complain("Processed a total of %d messages", n)
+		return Exit(1)
+	}
+	e.complain("Processed a total of %d messages", n)
+	if e.Ctx.Err() != nil {
+		return Exit(130)
+	}
+	return nil
+}
+
+var errTimeout = errors.New("no message in time")
+
+func (c *consuming) loop(e *Env, cl *kgo.Client) (n int64, err error) {
+	p := newProgress(e, "read", max(c.max, 0))
+	defer p.done()
+	marks := c.own && c.partition < 0 && c.props.Bool("enable.auto.commit", true)
+	for c.max < 0 || n < c.max {
+		fetches, err := c.poll(e, cl)
+		if err != nil {
+			return n, err
+		}
+		for it := fetches.RecordIter(); !it.Done() && (c.max < 0 || n < c.max); {
+			r := it.Next()
+			n++
+			p.add(1)
+			if ferr := c.format.write(e.Out, r); ferr != nil {
+				if !c.skip {
+					return n, ferr
+				}
+				e.logLine("ERROR", "Error processing message, skipping this message: "+ferr.Error(), consumerClass)
+			}
+			if marks {
+				cl.MarkCommitRecords(r)
+			}
+		}
+		if err := e.Out.Flush(); err != nil {
+			return n, errStdout
+		}
+	}
+	return n, nil
+}
+
+var errStdout = errors.New("Unable to write to standard out, closing consumer.")
+
+// poll waits for records, at most as long as the user wants to wait for the next one.
+func (c *consuming) poll(e *Env, cl *kgo.Client) (kgo.Fetches, error) {
+	ctx := e.Ctx
+	if c.timeout >= 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(e.Ctx, c.timeout)
+		defer cancel()
+	}
+	for {
+		fetches := cl.PollFetches(ctx)
+		if !fetches.Empty() {
+			return fetches, nil
+		}
+		if e.Ctx.Err() != nil {
+			return nil, e.Ctx.Err()
+		}
+		if ctx.Err() != nil {
+			return nil, errTimeout
+		}
+		for _, f := range fetches.Errors() {
+			if !kerr.IsRetriable(f.Err) && !errors.Is(f.Err, context.DeadlineExceeded) && codeOf(f.Err) != 0 {
+				return nil, conn.Code(codeOf(f.Err), nil)
+			}
+		}
+		// Something that mends itself, such as a topic that is just being made.
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

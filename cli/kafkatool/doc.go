@@ -1,0 +1,11 @@
+// Package kafkatool is Apache Kafka's command-line tools under their own names: the same flags, the same lines on the same stream, the same exit
+// codes as Kafka 4.4.0, so that a script, a runbook or a reader of an introduction does not notice the difference. What is left out on purpose is
+// the Java stack trace behind an error.
+//
+// It shares no state between calls and starts nothing that outlives one; a tool runs in the goroutine that called Run until the Env's context ends.
+// Output is judged line by line against recordings of Kafka's tools (testdata/golden in the parent folder, replayed by test/cli).
+//
+// Files: frame.go the environment and how a tool ends; registry.go names; old.go flags of earlier versions; admin.go requests that several tools
+// make; print.go tables and Java's log lines; topics*.go, producer*.go, consumer*.go, groups*.go, configs*.go, offsets.go, deleterecords.go,
+// logdirs.go, apiversions.go, dumplog*.go, perf.go, server.go one tool each.
+package kafkatool
