@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"millrace/segment"
 )
@@ -60,6 +61,9 @@ func (p *Partition) endCheckpoint(point int64, err error) {
 	done(point, err)
 }
 
+// keeperPause is how long the keeper waits after an attempt that did nothing.
+const keeperPause = time.Second
+
 // keep is the keeper's goroutine.
 func (d *logDir) keep() {
 	defer close(d.kept)
@@ -70,8 +74,14 @@ func (d *logDir) keep() {
 		case <-d.kick:
 		}
 		for d.dead.Load() == nil && d.unrecovered.Load() > d.eng.opts.UnsyncedBytesMax/2 {
-			if !d.checkpointMost() {
-				break
+			if d.checkpointMost() {
+				continue
+			}
+			// The partitions were busy, or the disk is full: nobody else would ask again.
+			select {
+			case <-d.stop:
+				return
+			case <-time.After(keeperPause):
 			}
 		}
 	}
