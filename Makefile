@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOBUILD := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS) -s -w -X main.version=$(VERSION)'
 GOTEST  := $(GO) test -tags '$(TAGS) invariants' -ldflags '$(LDFLAGS)'
 
-.PHONY: build run test unit race lint generate dumplog e2e clients kill9 fuzz bench clean
+.PHONY: build run test unit race lint generate dumplog e2e clients kill9 recovery10g fuzz bench clean
 
 build: ## bin/millrace with both drivers
 	$(GOBUILD) -o bin/millrace ./cmd/millrace
@@ -43,6 +43,9 @@ clients: build ## the million-line matrix of clients and codecs (hours)
 
 kill9: build ## 500 rounds of kill -9 under load
 	cd test && MILLRACE_ROUNDS=500 go test -count=1 -timeout 3h -run TestKill9 ./crash
+
+recovery10g: build ## a start after kill -9 with 10 GB kept takes at most a second; needs 10 GB under TMPDIR, removed afterwards
+	cd test && MILLRACE_RECOVERY_GB=10 MILLRACE_START_LIMIT=1s go test -count=1 -v -timeout 30m -run TestStartWithMuchKept ./crash
 
 FUZZTIME ?= 30s
 fuzz: ## every fuzz target for FUZZTIME each
