@@ -1,0 +1,207 @@
+package groups
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
+	confluent "github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"millrace/test/harness"
+)
+
+// member is one member of a group in some client: it tells seen the value of every record, commits, and leaves when ctx ends.
+type member func(ctx context.Context, addr, group, topic string, seen func(value string)) error
+
+var libraries = map[string]member{"franz-go": franzMember, "sarama": saramaMember, "kafka-go": kafkaGoMember, "confluent": confluentMember,
+	"kcat": kcatMember, "console": consoleMember}
+
+// TestLibrariesShareATopic runs two members of each library in a group of their own: together they read every record once,
+// commit, leave; then the committed offsets stand at the end.
+func TestLibrariesShareATopic(t *testing.T) {
+	for name, m := range libraries {
+		t.Run(name, func(t *testing.T) {
+			switch name {
+			case "kcat":
+				harness.Program(t, "kcat", "test/install.sh does it")
+			case "console":
+				harness.KafkaTool(t, "kafka-console-consumer")
+			}
+			t.Parallel()
+			share(t, m)
+		})
+	}
+}
+
+func share(t *testing.T, m member) {
+	const partitions, total = 4, 2000
+	topic, group := harness.Name("share"), harness.Name("group")
+	harness.CreateTopic(t, target.Addr, topic, partitions)
+	fill(t, target.Addr, topic, partitions, 0, total)
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	defer cancel()
+	var mu sync.Mutex
+	read := map[string]int{}
+	all := make(chan struct{})
+	seen := func(value string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if read[value]++; len(read) == total && read[value] == 1 {
+			close(all)
+		}
+	}
+	var wait sync.WaitGroup
+	member, leave := context.WithCancel(ctx)
+	for range 2 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			if err := m(member, target.Addr, group, topic, seen); err != nil && member.Err() == nil {
+				t.Errorf("member: %v", err)
+			}
+		}()
+	}
+	select {
+	case <-all:
+		time.Sleep(500 * time.Millisecond) // for the commits of clients that make them now and then
+	case <-ctx.Done():
+		mu.Lock()
+		t.Errorf("%d of %d records were read", len(read), total)
+		mu.Unlock()
+	}
+	leave()
+	wait.Wait()
+	conn := coordinator(t, target.Addr, group, topic, partitions)
+	defer conn.Close()
+	got, err := committed(conn, group, topic, partitions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, o := range got {
+		if o != total/partitions {
+			t.Errorf("partition %d: committed %d, want %d", p, o, total/partitions)
+		}
+	}
+}
+
+func franzMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	for ctx.Err() == nil {
+		cl.PollFetches(ctx).EachRecord(func(r *kgo.Record) { seen(string(r.Value)) })
+	}
+	return cl.CommitUncommittedOffsets(context.Background())
+}
+
+type saramaHandler struct{ seen func(string) }
+
+func (saramaHandler) Setup(sarama.ConsumerGroupSession) error   { return nil }
+func (saramaHandler) Cleanup(sarama.ConsumerGroupSession) error { return nil }
+func (h saramaHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) error {
+	for m := range c.Messages() {
+		h.seen(string(m.Value))
+		s.MarkMessage(m, "")
+	}
+	return nil
+}
+
+func saramaMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	cfg := sarama.NewConfig()
+	cfg.Version = sarama.V3_6_0_0
+	cfg.Consumer.Offsets.Initial = sarama.OffsetOldest
+	cfg.Consumer.Group.Session.Timeout = 6 * time.Second
+	cfg.Consumer.Group.Heartbeat.Interval = 200 * time.Millisecond
+	cfg.Consumer.MaxWaitTime = 100 * time.Millisecond
+	cg, err := sarama.NewConsumerGroup([]string{addr}, group, cfg)
+	if err != nil {
+		return err
+	}
+	defer cg.Close()
+	for ctx.Err() == nil {
+		if err := cg.Consume(ctx, []string{topic}, saramaHandler{seen}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func kafkaGoMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{addr}, GroupID: group, Topic: topic, MinBytes: 1, MaxBytes: 10 << 20, MaxWait: 100 * time.Millisecond,
+		StartOffset: kafka.FirstOffset, HeartbeatInterval: 200 * time.Millisecond, CommitInterval: 100 * time.Millisecond})
+	defer r.Close()
+	for {
+		m, err := r.ReadMessage(ctx)
+		if err != nil {
+			if errors.Is(err, io.EOF) || ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		seen(string(m.Value))
+	}
+}
+
+func confluentMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	c, err := confluent.NewConsumer(&confluent.ConfigMap{"bootstrap.servers": addr, "group.id": group, "auto.offset.reset": "earliest", "auto.commit.interval.ms": 100,
+		"heartbeat.interval.ms": 200, "session.timeout.ms": 6000})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Subscribe(topic, nil); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		switch e := c.Poll(100).(type) {
+		case *confluent.Message:
+			seen(string(e.Value))
+		case confluent.Error:
+			if e.IsFatal() {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+func kcatMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	return lines(ctx, seen, exec.Command("kcat", "-G", group, "-b", addr, "-u", "-q", "-X", "auto.offset.reset=earliest", "-X", "auto.commit.interval.ms=100",
+		"-X", "heartbeat.interval.ms=200", topic))
+}
+
+func consoleMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	return lines(ctx, seen, exec.Command(consoleTool(), "--bootstrap-server", addr, "--topic", topic, "--group", group, "--from-beginning",
+		"--command-property", "auto.commit.interval.ms=100", "--command-property", "heartbeat.interval.ms=200"))
+}
+
+// lines runs a program that prints one record a line, and ends it in good order with ctx.
+func lines(ctx context.Context, seen func(string), cmd *exec.Cmd) error {
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	stopped := context.AfterFunc(ctx, func() { interrupt(cmd) })
+	defer stopped()
+	for s := bufio.NewScanner(out); s.Scan(); {
+		seen(s.Text())
+	}
+	if err := cmd.Wait(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", cmd.Path, err)
+	}
+	return nil
+}
