@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"millrace/controller"
+	"millrace/engine"
 	"millrace/internal/config"
 	"millrace/internal/loglevel"
 )
@@ -158,8 +159,18 @@ func (n *Node) applyBrokerConfigs(image *controller.Image) {
 	n.layers.Store(layers)
 	n.live.Store(c)
 	n.engine.SetProducerExpiry(c.Dynamic.ProducerIDExpirationMs)
+	n.engine.SetCleaner(cleanerOptions(&c.Dynamic))
 	for _, fn := range n.onConfig {
 		fn(c)
+	}
+}
+
+// cleanerOptions are the settings of compaction.
+func cleanerOptions(c *config.DynamicBrokerConfig) engine.CleanerOptions {
+	return engine.CleanerOptions{
+		Disabled: !c.LogCleanerEnable || c.LogCleanerThreads == 0, Threads: int(c.LogCleanerThreads),
+		DedupeBytes: c.LogCleanerDedupeBytes, LoadFactor: c.LogCleanerLoadFactor, BufferBytes: c.LogCleanerBufferBytes,
+		BytesPerSecond: c.LogCleanerMaxBytesPerSec, BackoffMs: max(c.LogCleanerBackoffMs, 1),
 	}
 }
 

@@ -122,7 +122,8 @@ func (n *Node) openEngine() error {
 		ClusterID: c.ClusterID, NodeID: c.NodeID, Commit: engine.CommitLocal,
 		UnsyncedBytesMax: c.BackgroundSyncBytes, UnsyncedAgeMaxMs: c.BackgroundSyncMs,
 		ProducerExpiryMs: c.Dynamic.ProducerIDExpirationMs, ProducerExpiryCheckMs: c.ProducerIDExpirationCheckMs,
-		RetentionCheckMs: c.LogRetentionCheckIntervalMs, InitialTaskDelayMs: max(c.LogInitialTaskDelayMs, 1),
+		RetentionCheckMs: c.LogRetentionCheckIntervalMs,
+		Cleaner:          cleanerOptions(&c.Dynamic), InitialTaskDelayMs: max(c.LogInitialTaskDelayMs, 1),
 		HoldRetention: true, Log: n.levels.Logger("engine"), DirFailed: n.dirFailed,
 	})
 	if err != nil {

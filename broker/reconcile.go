@@ -429,6 +429,7 @@ func partitionConfig(c *config.TopicConfig, internal bool) *engine.PartitionConf
 		SegmentIndexBytes: int64(c.SegmentIndexBytes), IndexIntervalBytes: int64(c.IndexIntervalBytes),
 		RetentionMs: c.RetentionMs, RetentionBytes: c.RetentionBytes, FileDeleteDelayMs: c.FileDeleteDelayMs,
 		FlushMessages: c.FlushMessages, FlushMs: c.FlushMs, Preallocate: c.Preallocate,
-		Delete: c.Delete, WriteCaching: c.WriteCaching, Internal: internal,
+		Delete: c.Delete, Compact: c.Compact, DeleteRetentionMs: c.DeleteRetentionMs, MinCleanableRatio: c.MinCleanableDirtyRatio,
+		MinCompactionLagMs: c.MinCompactionLagMs, MaxCompactionLagMs: c.MaxCompactionLagMs, WriteCaching: c.WriteCaching, Internal: internal,
 	}
 }

@@ -83,6 +83,9 @@ type DynamicBrokerConfig struct {
 	LogCleanerDedupeBytes    int64
 	LogCleanerMaxBytesPerSec float64
 	LogCleanerBackoffMs      int64
+	LogCleanerEnable         bool // read-only
+	LogCleanerLoadFactor     float64
+	LogCleanerBufferBytes    int64
 }
 
 // GroupCoordinatorConfig holds the keys of classic and consumer groups and of
@@ -206,6 +209,9 @@ func (l *Layers) dynamic() DynamicBrokerConfig {
 		LogCleanerDedupeBytes:    l.whole("log.cleaner.dedupe.buffer.size"),
 		LogCleanerMaxBytesPerSec: l.number("log.cleaner.io.max.bytes.per.second"),
 		LogCleanerBackoffMs:      l.whole("log.cleaner.backoff.ms"),
+		LogCleanerEnable:         l.flag("log.cleaner.enable"),
+		LogCleanerLoadFactor:     l.number("log.cleaner.io.buffer.load.factor"),
+		LogCleanerBufferBytes:    l.whole("log.cleaner.io.buffer.size"),
 	}
 }
 

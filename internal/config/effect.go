@@ -32,7 +32,6 @@ var (
 	used = Effect{}
 
 	noCheckpoints        = ignored("checkpoints are written when 256 MB wait for a sync, and at a clean stop")
-	noCleaner            = ignored("compacted topics are not cleaned yet")
 	noCluster            = ignored("there is one node so far")
 	noControllerListener = ignored("the controller has no listener of its own")
 	noEventTimes         = ignored("the controller's events are not timed one by one")
