@@ -55,7 +55,8 @@ func ReadFrame(r io.Reader) ([]byte, error) {
 	return frame, err
 }
 
-func initProducer(addr string) (int64, int16, error) {
+// InitProducer asks for the identity of an idempotent producer.
+func InitProducer(addr string) (int64, int16, error) {
 	req := kmsg.NewPtrInitProducerIDRequest()
 	req.Version = 3
 	req.ProducerID, req.ProducerEpoch = -1, -1

@@ -51,7 +51,7 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 		return nil, err
 	}
 	o.sent = newSentTimes(o.Partitions)
-	h := newHistogram()
+	h := NewHistogram()
 	var seen atomic.Int64
 	var lost int64
 	f.Addr, f.Topic, f.TopicID, f.Partitions, f.Consumers = o.Addr, o.Topic, o.TopicID, o.Partitions, 1
@@ -62,7 +62,7 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 		if !known {
 			lost++
 		} else {
-			record(h, at-intended)
+			Record(h, at-intended)
 		}
 		seen.Add(1)
 	}
@@ -94,7 +94,7 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 	res.FailureCount += c.r.FailureCount
 	res.Failures = append(res.Failures, c.r.Failures...)
 	if n := seen.Load(); n != res.Batches || lost > 0 {
-		res.fail("%d batches were consumed of %d, %d without a known send time", n, res.Batches, lost)
+		res.Fail("%d batches were consumed of %d, %d without a known send time", n, res.Batches, lost)
 	}
 	res.EndToEnd = NewDist(h)
 	return res, nil

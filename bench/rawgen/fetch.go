@@ -106,8 +106,8 @@ func Fetch(o FetchOptions) (*Result, error) {
 		defer unix.Close(c.in.fd)
 		consumers[i] = c
 	}
-	w := startWatch(o.WatchPID, os.Getpid())
-	began := now()
+	w := StartWatch(o.WatchPID, os.Getpid())
+	began := Now()
 	var wait sync.WaitGroup
 	for _, c := range consumers {
 		wait.Go(func() {
@@ -117,10 +117,10 @@ func Fetch(o FetchOptions) (*Result, error) {
 		})
 	}
 	wait.Wait()
-	ended := now()
+	ended := Now()
 	total := &Result{Kind: "fetch", Seconds: float64(ended-began) / 1e9}
-	w.finish(total, os.Getpid())
-	latency := newHistogram()
+	w.Finish(total, os.Getpid())
+	latency := NewHistogram()
 	for _, c := range consumers {
 		total.Requests += c.res.Requests
 		total.Batches += c.res.Batches
@@ -145,7 +145,7 @@ func newConsumer(o *FetchOptions) (*consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &consumer{o: o, first: first, end: end, next: append([]int64(nil), first...), asked: make([]int64, o.Partitions), latency: newHistogram()}
+	c := &consumer{o: o, first: first, end: end, next: append([]int64(nil), first...), asked: make([]int64, o.Partitions), latency: NewHistogram()}
 	if o.tail {
 		copy(c.next, end)
 	}
@@ -158,7 +158,7 @@ func newConsumer(o *FetchOptions) (*consumer, error) {
 	c.req = kmsg.NewPtrFetchRequest()
 	c.req.Version, c.req.ReplicaID, c.req.MaxWaitMillis, c.req.MinBytes, c.req.MaxBytes = o.Version, -1, o.MaxWaitMs, o.MinBytes, o.MaxBytes
 	c.format = kmsg.NewRequestFormatter(kmsg.FormatterClientID("rawgen"))
-	fd, err := dial(o.Addr, true)
+	fd, err := Dial(o.Addr, true)
 	if err != nil {
 		return nil, err
 	}
@@ -169,19 +169,19 @@ func newConsumer(o *FetchOptions) (*consumer, error) {
 func (c *consumer) run(began int64) {
 	quota := c.o.Bytes / int64(c.o.Consumers)
 	for {
-		at := now()
+		at := Now()
 		if c.o.stop == nil && !unfinished(quota, c.bytes, c.o.Duration, at-began, c.o.Both) || c.o.stop != nil && c.o.stop.Load() {
 			return
 		}
 		if err := c.ask(); err != nil {
-			c.res.fail("%v", err)
+			c.res.Fail("%v", err)
 			return
 		}
 		if !c.answer() {
 			return
 		}
 		c.res.Requests++
-		record(c.latency, now()-at)
+		Record(c.latency, Now()-at)
 	}
 }
 
@@ -231,7 +231,7 @@ func (c *consumer) answer() bool {
 	flex := v >= 12
 	in.int32() // length: the fields tell where the answer ends
 	if corr := in.int32(); in.err == nil && corr != c.corr {
-		c.res.fail("answer %d came where %d was due", corr, c.corr)
+		c.res.Fail("answer %d came where %d was due", corr, c.corr)
 		return false
 	}
 	in.tags(flex)
@@ -240,7 +240,7 @@ func (c *consumer) answer() bool {
 		code := in.int16()
 		session := in.int32()
 		if code != 0 {
-			c.res.fail("fetch: error code %d", code)
+			c.res.Fail("fetch: error code %d", code)
 			return false
 		}
 		if !c.o.Sessionless {
@@ -261,7 +261,7 @@ func (c *consumer) answer() bool {
 	}
 	in.tags(flex)
 	if in.err != nil {
-		c.res.fail("fetch: %v", in.err)
+		c.res.Fail("fetch: %v", in.err)
 		return false
 	}
 	return ok
@@ -306,12 +306,12 @@ func (c *consumer) partition() bool {
 	switch {
 	case in.err != nil:
 	case index < 0 || index >= len(c.next):
-		c.res.fail("partition %d was not asked for", index)
+		c.res.Fail("partition %d was not asked for", index)
 		in.skip(max(n, 0))
 		ok = false
 	default:
 		if code != 0 {
-			c.res.fail("partition %d: error code %d", index, code)
+			c.res.Fail("partition %d: error code %d", index, code)
 			ok = false
 		}
 		if n > 0 {
@@ -332,22 +332,22 @@ func (c *consumer) records(p, n int) {
 		h := c.in.need(wire.BatchHeaderLen)
 		base, last, total, count := wire.BaseOffset(h), wire.LastOffset(h), wire.TotalLen(h), wire.RecordCount(h)
 		if base > c.next[p] || last < c.next[p] || !first && base != c.next[p] {
-			c.res.fail("partition %d: batch %d..%d came where offset %d was due", p, base, last, c.next[p])
+			c.res.Fail("partition %d: batch %d..%d came where offset %d was due", p, base, last, c.next[p])
 			break
 		}
 		if total <= wire.BatchHeaderLen {
-			c.res.fail("partition %d: batch at %d says it has %d bytes", p, base, total)
+			c.res.Fail("partition %d: batch at %d says it has %d bytes", p, base, total)
 			break
 		}
 		if total > n {
 			break // cut off, legally
 		}
 		if c.o.arrived != nil {
-			c.o.arrived(p, base, now())
+			c.o.arrived(p, base, Now())
 		}
 		if c.o.BatchLen > 0 && !sampled {
 			if total != c.o.BatchLen || count != c.o.BatchRecords {
-				c.res.fail("partition %d: batch at %d has %d bytes and %d records", p, base, total, count)
+				c.res.Fail("partition %d: batch at %d has %d bytes and %d records", p, base, total, count)
 				break
 			}
 			whole := n / total
@@ -378,7 +378,7 @@ func (c *consumer) verify(p, total int) {
 	b := c.batch[:total]
 	c.in.full(b)
 	if c.in.err == nil && !wire.ValidCRC(b) {
-		c.res.fail("partition %d: batch at %d has a wrong checksum", p, wire.BaseOffset(b))
+		c.res.Fail("partition %d: batch at %d has a wrong checksum", p, wire.BaseOffset(b))
 	}
 	c.res.Verified++
 }

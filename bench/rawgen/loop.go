@@ -28,16 +28,22 @@ type loop struct {
 	nextTick  int64
 	intervals []Interval
 	tick      Interval
+	second    *hdrhistogram.Histogram // latency of this second
+	window    *hdrhistogram.Histogram // of this window; nil: none wanted
+	windowAt  int                     // second at which it began
 }
 
 func newLoop(o *ProduceOptions) (*loop, error) {
 	l := &loop{
-		opts: o, ep: -1, res: &Result{Kind: "produce"}, latency: newHistogram(), lag: newHistogram(),
-		wall: time.Now().UnixMilli() - now()/1e6, intervals: make([]Interval, 0, 4096),
+		opts: o, ep: -1, res: &Result{Kind: "produce"}, latency: NewHistogram(), lag: NewHistogram(), second: hdrhistogram.New(1, 60_000_000, 2),
+		wall: time.Now().UnixMilli() - Now()/1e6, intervals: make([]Interval, 0, 4096),
 	}
 	l.shape = &wire.ProduceShape{
 		Version: o.Version, ClientID: "rawgen", Topic: o.Topic, TopicID: o.TopicID, Acks: o.Acks, TimeoutMs: o.TimeoutMs,
 		Parts: o.PerRequest, Bodies: wire.NewBodies(o.Bodies, o.RecordSize, o.BatchBytes, 1),
+	}
+	if o.Window > 0 {
+		l.window = NewHistogram()
 	}
 	var err error
 	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
@@ -96,7 +102,7 @@ func (l *loop) over(at int64) bool {
 
 func (l *loop) run() {
 	events := make([]unix.EpollEvent, len(l.senders))
-	l.began = now()
+	l.began = Now()
 	l.nextTick = l.began + 1e9
 	for i, s := range l.senders {
 		s.due = l.began + l.step*int64(i)/int64(len(l.senders))
@@ -106,16 +112,16 @@ func (l *loop) run() {
 	}
 	lastAnswer, lastDone := l.began, int64(0)
 	for {
-		at := now()
+		at := Now()
 		if !l.sendAll(at) {
 			break
 		}
 		if l.done == l.begun && l.over(at) {
 			break
 		}
-		n, e := epollWait(l.ep, events, l.patience(now()))
+		n, e := EpollWait(l.ep, events, l.patience(Now()))
 		if e != 0 && e != unix.EINTR {
-			l.res.fail("epoll: %v", e)
+			l.res.Fail("epoll: %v", e)
 			break
 		}
 		ok := true
@@ -132,13 +138,13 @@ func (l *loop) run() {
 			break
 		}
 		if l.done != lastDone {
-			lastDone, lastAnswer = l.done, now()
-		} else if n == 0 && l.done < l.begun && now()-lastAnswer > int64(l.opts.Patience) {
-			l.res.fail("no answer for %v", l.opts.Patience)
+			lastDone, lastAnswer = l.done, Now()
+		} else if n == 0 && l.done < l.begun && Now()-lastAnswer > int64(l.opts.Patience) {
+			l.res.Fail("no answer for %v", l.opts.Patience)
 			break
 		}
 	}
-	l.ended = now()
+	l.ended = Now()
 }
 
 // sendAll begins every request that may begin; false ends the run.
@@ -157,13 +163,13 @@ func (l *loop) sendAll(at int64) bool {
 			}
 			if l.step > 0 {
 				s.due += l.step
-				record(l.lag, at-max(intended, s.flights[s.sent%int64(len(s.flights))].free))
+				Record(l.lag, at-max(intended, s.flights[s.sent%int64(len(s.flights))].free))
 			}
 			l.begun++
 			if !s.begin(l, intended, at) {
 				return false
 			}
-			at = now()
+			at = Now()
 		}
 	}
 	return true
@@ -195,17 +201,39 @@ func (l *loop) complete(s *sender, at int64) {
 	f.free = at
 	s.answered++
 	l.done++
-	record(l.latency, at-f.intended)
+	Record(l.latency, at-f.intended)
 	for at >= l.nextTick {
-		if len(l.intervals) < cap(l.intervals) {
-			l.intervals = append(l.intervals, l.tick)
-		}
-		l.tick = Interval{Second: l.tick.Second + 1}
-		l.nextTick += 1e9
+		l.endSecond()
+	}
+	Record(l.second, (at-f.intended)/1000)
+	if l.window != nil {
+		Record(l.window, at-f.intended)
 	}
 	records := int64(l.shape.Bodies.Records * l.opts.PerRequest)
 	l.tick.Records += records
 	l.tick.Bytes += records * int64(l.opts.RecordSize)
+}
+
+// endSecond closes the figures of one second, and of a window if it is over.
+func (l *loop) endSecond() {
+	if len(l.intervals) < cap(l.intervals) {
+		l.tick.P99, l.tick.Max = l.second.ValueAtQuantile(99), l.second.Max()
+		l.intervals = append(l.intervals, l.tick)
+	}
+	l.second.Reset()
+	l.tick = Interval{Second: l.tick.Second + 1}
+	l.nextTick += 1e9
+	if l.window != nil && l.tick.Second-l.windowAt >= int(l.opts.Window/time.Second) {
+		l.endWindow()
+	}
+}
+
+func (l *loop) endWindow() {
+	if d := NewDist(l.window); d != nil {
+		l.res.Windows = append(l.res.Windows, Window{Second: l.windowAt, Latency: d})
+	}
+	l.window.Reset()
+	l.windowAt = l.tick.Second
 }
 
 func (l *loop) finish() {
@@ -218,7 +246,11 @@ func (l *loop) finish() {
 	r.PayloadBytes = r.Batches * int64(b.Payload)
 	r.Latency = NewDist(l.latency)
 	r.Lag = NewDist(l.lag)
+	l.tick.P99, l.tick.Max = l.second.ValueAtQuantile(99), l.second.Max()
 	r.Intervals = append(l.intervals, l.tick)
+	if l.window != nil {
+		l.endWindow()
+	}
 	r.AckedEnds = make([]int64, l.opts.Partitions)
 	for _, s := range l.senders {
 		for p, end := range s.floor {
@@ -226,7 +258,7 @@ func (l *loop) finish() {
 		}
 	}
 	if l.done != l.begun {
-		r.fail("%d requests were not answered", l.begun-l.done)
+		r.Fail("%d requests were not answered", l.begun-l.done)
 	}
 }
 

@@ -37,6 +37,7 @@ type ProduceOptions struct {
 	NoBad      bool          // do not send the spoiled batch (the target stores nothing and cannot tell)
 	WatchPID   int           // the broker
 	Patience   time.Duration // without any answer; default 60 s
+	Window     time.Duration // whole seconds: a latency distribution of each such stretch as well; 0: none
 
 	sent *sentTimes // set by the end-to-end probe
 }
@@ -110,13 +111,13 @@ func Produce(o ProduceOptions) (*Result, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	w := startWatch(o.WatchPID, os.Getpid())
+	w := StartWatch(o.WatchPID, os.Getpid())
 	l.run()
-	w.finish(l.res, os.Getpid())
+	w.Finish(l.res, os.Getpid())
 	l.finish()
 	l.res.BadRecord = <-bad
 	if !o.NoBad && l.res.BadRecord != BadRefused {
-		l.res.fail("the spoiled batch was answered with %s", l.res.BadRecord)
+		l.res.Fail("the spoiled batch was answered with %s", l.res.BadRecord)
 	}
 	return l.res, nil
 }

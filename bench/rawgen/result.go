@@ -28,6 +28,8 @@ type Interval struct {
 	Second  int   `json:"s"`
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
+	P99     int64 `json:"p99_us,omitempty"`
+	Max     int64 `json:"max_us,omitempty"`
 }
 
 // Result is what one run of a generator yields. Bytes are bytes of record values unless they say otherwise.
@@ -50,18 +52,41 @@ type Result struct {
 	Broker       *proc.Delta `json:"broker,omitempty"`
 	Generator    *proc.Delta `json:"generator,omitempty"`
 	Intervals    []Interval  `json:"intervals,omitempty"`
+	Windows      []Window    `json:"windows,omitempty"`
+	Model        *ModelStats `json:"model,omitempty"` // of a producer that batches
 }
 
-// fail counts a failure and keeps the first few.
-func (r *Result) fail(format string, args ...any) {
+// Window is the latency of one stretch of a long run.
+type Window struct {
+	Second  int   `json:"s"` // its start
+	Latency *Dist `json:"latency"`
+}
+
+// ModelStats are what a batching producer can tell beyond its load.
+type ModelStats struct {
+	Brokers           int     `json:"brokers"`
+	Partitions        int     `json:"partitions"`
+	RecordsPerBatch   float64 `json:"records_per_batch"`
+	BatchesPerRequest float64 `json:"batches_per_request"`
+	Fill              float64 `json:"fill"` // bytes of a batch, of batch.size
+	BatchBytes        int64   `json:"batch_bytes"`
+	Turns             int64   `json:"turns"`                // of the sender
+	Wait              *Dist   `json:"wait,omitempty"`       // of a batch's first record until its request
+	RoundTrip         *Dist   `json:"round_trip,omitempty"` // of a request
+	BlockedSeconds    float64 `json:"blocked_seconds"`      // the application waited for buffer.memory
+	LeastMemory       int64   `json:"least_memory"`         // free of buffer.memory
+}
+
+// Fail counts a failure and keeps the first few.
+func (r *Result) Fail(format string, args ...any) {
 	r.FailureCount++
 	if len(r.Failures) < 10 {
 		r.Failures = append(r.Failures, fmt.Sprintf(format, args...))
 	}
 }
 
-// newHistogram covers 100 ns to 5 minutes with three digits.
-func newHistogram() *hdrhistogram.Histogram {
+// NewHistogram covers 100 ns to 5 minutes with three digits.
+func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(100, 300_000_000_000, 3)
 }
 
@@ -84,23 +109,23 @@ func NewDist(h *hdrhistogram.Histogram) *Dist {
 	return d
 }
 
-func record(h *hdrhistogram.Histogram, ns int64) {
-	if ns < 100 {
-		ns = 100
-	}
+// Record notes nanoseconds; what the histogram cannot hold counts as its greatest value.
+func Record(h *hdrhistogram.Histogram, ns int64) {
+	ns = max(ns, h.LowestTrackableValue())
 	if h.RecordValue(ns) != nil {
 		_ = h.RecordValue(h.HighestTrackableValue())
 	}
 }
 
-// watch reads the broker's and our own cost around a run.
-type watch struct {
+// Watch reads the broker's and our own cost around a run.
+type Watch struct {
 	pid          int
 	broker, self proc.Usage
 }
 
-func startWatch(brokerPID, selfPID int) watch {
-	w := watch{pid: brokerPID}
+// StartWatch takes the first reading; a broker's id of 0 means that only this process is watched.
+func StartWatch(brokerPID, selfPID int) Watch {
+	w := Watch{pid: brokerPID}
 	if brokerPID > 0 {
 		_ = proc.ResetPeak(brokerPID) // without the right to, the peak is that of the process's life
 		w.broker, _ = proc.Read(brokerPID)
@@ -109,11 +134,12 @@ func startWatch(brokerPID, selfPID int) watch {
 	return w
 }
 
-func (w *watch) finish(r *Result, selfPID int) {
+// Finish takes the second reading and notes the difference.
+func (w *Watch) Finish(r *Result, selfPID int) {
 	if w.pid > 0 {
 		u, err := proc.Read(w.pid)
 		if err != nil {
-			r.fail("the broker's process %d is gone: %v", w.pid, err)
+			r.Fail("the broker's process %d is gone: %v", w.pid, err)
 		} else {
 			d := u.Since(w.broker)
 			r.Broker = &d

@@ -49,7 +49,7 @@ func newSender(o *ProduceOptions, shape *wire.ProduceShape, index int) (*sender,
 	}
 	if o.Idempotent {
 		var err error
-		if s.producer, s.producerE, err = initProducer(o.Addr); err != nil {
+		if s.producer, s.producerE, err = InitProducer(o.Addr); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +57,7 @@ func newSender(o *ProduceOptions, shape *wire.ProduceShape, index int) (*sender,
 		s.flights[i].slot = shape.NewSlot()
 	}
 	var err error
-	s.fd, err = dial(o.Addr, false)
+	s.fd, err = Dial(o.Addr, false)
 	return s, err
 }
 
@@ -101,7 +101,7 @@ func (s *sender) begin(l *loop, intended, at int64) bool {
 func (s *sender) flush(l *loop) bool {
 	for s.iovAt < len(s.iov) {
 		// A kernel takes at most 1024 parts at once.
-		n, e := writev(s.fd, s.iov[s.iovAt:min(len(s.iov), s.iovAt+1024)])
+		n, e := Writev(s.fd, s.iov[s.iovAt:min(len(s.iov), s.iovAt+1024)])
 		switch e {
 		case 0:
 		case unix.EAGAIN:
@@ -110,7 +110,7 @@ func (s *sender) flush(l *loop) bool {
 		case unix.EINTR:
 			continue
 		default:
-			l.res.fail("connection %d: write: %v", s.index, e)
+			l.res.Fail("connection %d: write: %v", s.index, e)
 			return false
 		}
 		for n > 0 {
@@ -126,7 +126,7 @@ func (s *sender) flush(l *loop) bool {
 	s.writing, s.blocked = false, false
 	l.res.WireBytes += int64(s.flights[(s.sent-1)%int64(len(s.flights))].slot.Size())
 	if l.opts.Acks == 0 {
-		l.complete(s, now())
+		l.complete(s, Now())
 	}
 	return true
 }
@@ -137,14 +137,14 @@ func (s *sender) receive(l *loop) bool {
 		if s.rlen == len(s.rbuf) {
 			s.rbuf = append(s.rbuf, make([]byte, len(s.rbuf))...)
 		}
-		n, e := recvNow(s.fd, s.rbuf[s.rlen:])
+		n, e := RecvNow(s.fd, s.rbuf[s.rlen:])
 		switch {
 		case e == unix.EAGAIN:
 			return true
 		case e == unix.EINTR:
 			continue
 		case e != 0 || n == 0:
-			l.res.fail("connection %d: closed by the broker with %d requests unanswered (%v)", s.index, s.sent-s.answered, e)
+			l.res.Fail("connection %d: closed by the broker with %d requests unanswered (%v)", s.index, s.sent-s.answered, e)
 			return false
 		}
 		drained := s.rlen+n < len(s.rbuf)
@@ -153,14 +153,14 @@ func (s *sender) receive(l *loop) bool {
 		for s.rlen-at >= 4 {
 			size := int(binary.BigEndian.Uint32(s.rbuf[at:]))
 			if size < 4 || size > 64<<20 {
-				l.res.fail("connection %d: an answer of %d bytes", s.index, size)
+				l.res.Fail("connection %d: an answer of %d bytes", s.index, size)
 				return false
 			}
 			if s.rlen-at-4 < size {
 				break
 			}
 			if err := s.answer(l, s.rbuf[at+4:at+4+size]); err != nil {
-				l.res.fail("connection %d: %v", s.index, err)
+				l.res.Fail("connection %d: %v", s.index, err)
 				return false
 			}
 			at += 4 + size
@@ -195,18 +195,18 @@ func (s *sender) answer(l *loop, frame []byte) error {
 		p := int64(r.Partition)
 		switch {
 		case p < 0 || p >= parts || (p-f.firsts+parts)%parts >= int64(l.opts.PerRequest):
-			l.res.fail("partition %d was answered and not sent", p)
+			l.res.Fail("partition %d was answered and not sent", p)
 		case s.seen[p] == s.answered+1:
-			l.res.fail("partition %d was answered twice", p)
+			l.res.Fail("partition %d was answered twice", p)
 		case r.Code != 0:
-			l.res.fail("partition %d: error code %d", p, r.Code)
+			l.res.Fail("partition %d: error code %d", p, r.Code)
 		case r.BaseOffset < s.floor[p]:
-			l.res.fail("partition %d: base offset %d after %d was taken", p, r.BaseOffset, s.floor[p])
+			l.res.Fail("partition %d: base offset %d after %d was taken", p, r.BaseOffset, s.floor[p])
 		default:
 			s.floor[p] = r.BaseOffset + records
 			s.seen[p] = s.answered + 1
 		}
 	}
-	l.complete(s, now())
+	l.complete(s, Now())
 	return nil
 }

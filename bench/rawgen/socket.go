@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dial connects a raw TCP socket without Nagle's delay and with cubic as congestion control: bbr, the default of some virtual
+// Dial connects a raw TCP socket without Nagle's delay and with cubic as congestion control: bbr, the default of some virtual
 // machines, paces loopback down to a third. A kernel without cubic keeps its default.
-func dial(addr string, blocking bool) (int, error) {
+func Dial(addr string, blocking bool) (int, error) {
 	tcp, err := net.ResolveTCPAddr("tcp4", addr)
 	if err != nil {
 		return -1, err
@@ -46,14 +46,14 @@ func setTimeout(fd int, d time.Duration) error {
 	return unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv)
 }
 
-// writev on a nonblocking socket cannot block, so the scheduler need not hear of it.
-func writev(fd int, iov []unix.Iovec) (int, unix.Errno) {
+// Writev on a nonblocking socket cannot block, so the scheduler need not hear of it.
+func Writev(fd int, iov []unix.Iovec) (int, unix.Errno) {
 	n, _, e := unix.RawSyscall(unix.SYS_WRITEV, uintptr(fd), uintptr(unsafe.Pointer(&iov[0])), uintptr(len(iov)))
 	return int(n), e
 }
 
-// recvNow receives from a nonblocking socket.
-func recvNow(fd int, b []byte) (int, unix.Errno) {
+// RecvNow receives from a nonblocking socket.
+func RecvNow(fd int, b []byte) (int, unix.Errno) {
 	n, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
 	return int(n), e
 }
@@ -79,8 +79,8 @@ func discard(fd int, scratch []byte, n int) (int, unix.Errno) {
 	}
 }
 
-// epollWait waits for at most wait (negative: without end; 0: not at all), to the nanosecond.
-func epollWait(ep int, events []unix.EpollEvent, wait time.Duration) (int, unix.Errno) {
+// EpollWait waits for at most wait (negative: without end; 0: not at all), to the nanosecond.
+func EpollWait(ep int, events []unix.EpollEvent, wait time.Duration) (int, unix.Errno) {
 	if wait == 0 {
 		n, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 		return int(n), e
@@ -95,8 +95,8 @@ func epollWait(ep int, events []unix.EpollEvent, wait time.Duration) (int, unix.
 	return int(n), e
 }
 
-// now is the monotonic clock in nanoseconds.
-func now() int64 {
+// Now is the monotonic clock in nanoseconds.
+func Now() int64 {
 	return int64(time.Since(epoch))
 }
 

@@ -158,3 +158,21 @@ func ValidCRC(batch []byte) bool {
 	return len(batch) >= BatchHeaderLen && len(batch) == TotalLen(batch) &&
 		CRC(batch[batchAttributes:]) == binary.BigEndian.Uint32(batch[batchCRC:])
 }
+
+// PutHeader writes the header of a batch of so many bytes and records, without producer; SetProducer and Seal complete it.
+func PutHeader(h []byte, total, records int, baseMs, maxMs int64) {
+	clear(h[:BatchHeaderLen])
+	binary.BigEndian.PutUint32(h[batchLength:], uint32(total-batchEpoch))
+	binary.BigEndian.PutUint32(h[batchEpoch:], 0xffffffff)
+	h[batchMagic] = 2
+	binary.BigEndian.PutUint32(h[batchLastDelta:], uint32(records-1))
+	binary.BigEndian.PutUint64(h[batchBaseTime:], uint64(baseMs))
+	binary.BigEndian.PutUint64(h[batchMaxTime:], uint64(maxMs))
+	SetProducer(h, -1, -1, -1)
+	binary.BigEndian.PutUint32(h[batchCount:], uint32(records))
+}
+
+// Seal computes the checksum of a whole batch.
+func Seal(batch []byte) {
+	binary.BigEndian.PutUint32(batch[batchCRC:], CRC(batch[batchAttributes:]))
+}
