@@ -123,7 +123,7 @@ func (n *Node) openEngine() error {
 		UnsyncedBytesMax: c.BackgroundSyncBytes, UnsyncedAgeMaxMs: c.BackgroundSyncMs,
 		ProducerExpiryMs: c.Dynamic.ProducerIDExpirationMs, ProducerExpiryCheckMs: c.ProducerIDExpirationCheckMs,
 		RetentionCheckMs: c.LogRetentionCheckIntervalMs,
-		Cleaner:          cleanerOptions(&c.Dynamic), InitialTaskDelayMs: max(c.LogInitialTaskDelayMs, 1),
+		Cleaner:          cleanerOptions(&c.Dynamic), InitialTaskDelayMs: max(c.LogInitialTaskDelayMs, 1), Metrics: n.opts.Metrics,
 		HoldRetention: true, Log: n.levels.Logger("engine"), DirFailed: n.dirFailed,
 	})
 	if err != nil {
