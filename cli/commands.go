@@ -1,14 +1,179 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"millrace/cli/conn"
+	"millrace/cli/kafkatool"
+)
 
 // Commands returns the subcommands to mount under millrace.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{installCommand()}
+	return []*cobra.Command{topicCommand(), produceCommand(), consumeCommand(), groupCommand(), logCommand(), clusterCommand(), installCommand(), kafkaCommand()}
 }
 
-// ConfigCommands returns what belongs under `millrace config`, beside what the broker's own package has there.
-func ConfigCommands() []*cobra.Command { return nil }
+// ExitCode is the exit code for an error of a subcommand: 3 where no broker answered, 4 where what was asked for is not there, 5 where a check
+// found something, else 1.
+func ExitCode(err error) int {
+	var code exit
+	switch {
+	case errors.As(err, &code):
+		return int(code)
+	case errors.Is(err, conn.ErrNoBroker):
+		return 3
+	case errors.Is(err, errNotFound):
+		return 4
+	case errors.Is(err, errUnwell):
+		return 5
+	}
+	return 1
+}
 
-// ExitCode is the exit code for an error of a subcommand: 2 where the command line was wrong, else 1.
-func ExitCode(error) int { return 1 }
+// exit is an error that has been told already.
+type exit int
+
+func (x exit) Error() string { return fmt.Sprintf("exit code %d", int(x)) }
+
+var (
+	errNotFound = errors.New("not found")
+	errUnwell   = errors.New("not well")
+)
+
+// flags are those that every subcommand has. Owned by its command.
+type flags struct {
+	bootstrap, config, output string
+	set                       []string
+	timeout                   time.Duration
+}
+
+func (f *flags) add(c *cobra.Command) {
+	p := c.PersistentFlags()
+	p.StringVarP(&f.bootstrap, "bootstrap-server", "b", "", "brokers as HOST:PORT,... (default $MILLRACE_BOOTSTRAP, else localhost:9092)")
+	p.StringVar(&f.config, "client-config", "", "property `FILE` of Kafka's clients, for TLS and SASL")
+	p.StringArrayVarP(&f.set, "property", "X", nil, "a client property, `NAME=VALUE`; may be repeated")
+	p.StringVarP(&f.output, "output", "o", "text", "text or json")
+	p.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long an answer may take")
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *flags) address() string {
+	if f.bootstrap != "" {
+		return f.bootstrap
+	}
+	if e := os.Getenv("MILLRACE_BOOTSTRAP"); e != "" {
+		return e
+	}
+	return kafkatool.DefaultBootstrap
+}
+
+func (f *flags) properties() (conn.Properties, error) {
+	p := conn.Properties{}
+	if err := p.LoadFile(f.config); err != nil {
+		return nil, err
+	}
+	for _, pair := range f.set {
+		if err := p.Set(pair); err != nil {
+			return nil, err
+		}
+	}
+	p.Default("client.id", "millrace-cli")
+	return p, nil
+}
+
+func (f *flags) json() (bool, error) {
+	switch f.output {
+	case "text":
+		return false, nil
+	case "json":
+		return true, nil
+	}
+	return false, fmt.Errorf("-o %s: text and json are known", f.output)
+}
+
+// session is a connected command. Owned by its run.
+type session struct {
+	ctx  context.Context
+	cl   *kgo.Client
+	adm  *kadm.Client
+	out  *printer
+	args []string
+}
+
+// withBroker wraps a command's work: it connects, bounds the time and closes.
+func (f *flags) withBroker(run func(s *session) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		asJSON, err := f.json()
+		if err != nil {
+			return err
+		}
+		p, err := f.properties()
+		if err != nil {
+			return err
+		}
+		ctx, ended, stop := signalled()
+		defer stop()
+		bounded, cancel := context.WithTimeout(ctx, f.timeout)
+		defer cancel()
+		cl, err := conn.Open(bounded, f.address(), p)
+		if err != nil {
+			return err
+		}
+		defer cl.Close()
+		err = run(&session{ctx: bounded, cl: cl, adm: kadm.NewClient(cl), out: &printer{w: c.OutOrStdout(), json: asJSON}, args: args})
+		if sig := ended(); sig != 0 && err != nil {
+			return exit(128 + int(sig))
+		}
+		return err
+	}
+}
+
+// group is a command that only holds others.
+func group(use, short string, f *flags, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		_ = c.Help()
+		return exit(2)
+	}}
+	if f != nil {
+		f.add(c)
+	}
+	c.AddCommand(subs...)
+	return c
+}
+
+// kafkaCommand runs Kafka's tools without links: millrace kafka kafka-topics --list.
+func kafkaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "kafka TOOL [FLAGS]",
+		Short:              "Run one of Kafka's tools without a link to it",
+		Long:               "Runs one of Apache Kafka's command-line tools as this program knows them: " + strings.Join(kafkatool.Names(), ", ") + ".",
+		Example:            "  millrace kafka topics --bootstrap-server localhost:9092 --list",
+		DisableFlagParsing: true,
+		ValidArgs:          kafkatool.Names(),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == "--help" || args[0] == "-h" {
+				_ = c.Help()
+				return exit(2)
+			}
+			name := args[0]
+			if !strings.HasPrefix(name, "kafka-") {
+				name = "kafka-" + name
+			}
+			if !kafkatool.Knows(name) || kafkatool.IsServer(name) {
+				return fmt.Errorf("%s is no tool of Kafka that is known here: %w", name, errNotFound)
+			}
+			if code := runTool(name, args[1:], nil); code != 0 {
+				return exit(code)
+			}
+			return nil
+		},
+	}
+}

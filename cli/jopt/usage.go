@@ -92,6 +92,14 @@ func wrap(text string, width int) []string {
 	var lines []string
 	cur := ""
 	for _, word := range strings.Fields(text) {
+		for len(word) > width-2 { // a word that fits no line
+			if cur != "" {
+				lines = append(lines, cur)
+			}
+			cur, word = "  "+word[:width-2], word[width-2:]
+			lines, cur = append(lines, cur), ""
+			word = "  " + word
+		}
 		switch {
 		case cur == "":
 			cur = word

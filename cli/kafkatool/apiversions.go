@@ -129,7 +129,7 @@ func runApiVersions(e *Env, v *jopt.Values) error {
 	}
 	for _, b := range brokers(md) {
 		where := net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))
-		resp, err := askBroker[*kmsg.ApiVersionsResponse](e, cl, b.NodeID, kmsg.NewPtrApiVersionsRequest())
+		resp, err := askBroker[*kmsg.ApiVersionsResponse](e, cl, b.NodeID, versionsRequest())
 		if err != nil {
 			e.println("%s (id: %d rack: %s isFenced: false) -> ERROR: %s", where, b.NodeID, text(b.Rack), err)
 			continue
@@ -145,6 +145,13 @@ func runApiVersions(e *Env, v *jopt.Values) error {
 		e.println(")")
 	}
 	return nil
+}
+
+// versionsRequest names its sender, without which a broker refuses it.
+func versionsRequest() *kmsg.ApiVersionsRequest {
+	req := kmsg.NewPtrApiVersionsRequest()
+	req.ClientSoftwareName, req.ClientSoftwareVersion = "millrace", Version
+	return req
 }
 
 func versionRange(resp *kmsg.ApiVersionsResponse, key, newest int16) string {

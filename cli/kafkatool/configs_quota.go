@@ -70,7 +70,7 @@ func (c *configCommand) describeQuotas(list []entity) error {
 }
 
 func (c *configCommand) answers(key int16) bool {
-	resp, err := ask[*kmsg.ApiVersionsResponse](c.e, c.cl, kmsg.NewPtrApiVersionsRequest())
+	resp, err := ask[*kmsg.ApiVersionsResponse](c.e, c.cl, versionsRequest())
 	if err != nil {
 		return true
 	}

@@ -78,6 +78,7 @@ type consuming struct {
 	timeout   time.Duration
 	skip      bool
 	format    formatter
+	adjuster  *adjuster // nil without a group
 }
 
 func runConsumer(e *Env, v *jopt.Values) error {

@@ -3,6 +3,7 @@ package kafkatool
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -96,11 +97,44 @@ func balancers(strategy string) []kgo.GroupBalancer {
 }
 
 // adjuster resolves positions that no commit names, so that they are committed as Java's consumer commits them: a described group shows every
-// partition it owns. Used by the client's goroutine; cl is set before the client can call.
+// partition it owns. The client's goroutine adjusts, the consumer's marks; cl is set before the client can call.
 type adjuster struct {
 	cl     *kgo.Client
 	commit bool
 	ready  chan struct{}
+
+	mu      sync.Mutex
+	pending map[topicPartition]int64 // positions to be marked as soon as the client owns the partitions
+}
+
+func (a *adjuster) later(tp topicPartition, offset int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pending == nil {
+		a.pending = map[topicPartition]int64{}
+	}
+	a.pending[tp] = offset
+}
+
+// mark marks what is pending and reports whether something still is.
+func (a *adjuster) mark() bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.pending) == 0 {
+		return false
+	}
+	for tp, offset := range a.pending {
+		a.cl.MarkCommitOffsets(map[string]map[int32]kgo.EpochOffset{tp.topic: {tp.partition: {Epoch: -1, Offset: offset}}})
+	}
+	for topic, parts := range a.cl.MarkedOffsets() {
+		for p := range parts {
+			delete(a.pending, topicPartition{topic, p})
+		}
+	}
+	return len(a.pending) > 0
 }
 
 func (a *adjuster) adjust(ctx context.Context, in map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
@@ -138,7 +172,7 @@ func (a *adjuster) adjust(ctx context.Context, in map[string]map[int32]kgo.Offse
 			}
 			parts[p] = kgo.NewOffset().At(l.Offset).WithEpoch(-1)
 			if a.commit {
-				a.cl.MarkCommitOffsets(map[string]map[int32]kgo.EpochOffset{topic: {p: {Epoch: -1, Offset: l.Offset}}})
+				a.later(topicPartition{topic, p}, l.Offset)
 			}
 		}
 	}
@@ -157,15 +191,15 @@ func (c *consuming) open(e *Env, bootstrap string) (*kgo.Client, error) {
 	if !c.own && !knowsGroups(e, c.props, bootstrap) {
 		return conn.Open(e.Ctx, bootstrap, c.props, opts...)
 	}
-	a := &adjuster{commit: c.props.Bool("enable.auto.commit", true), ready: make(chan struct{})}
-	more, err := c.groupOptions(a)
+	c.adjuster = &adjuster{commit: c.props.Bool("enable.auto.commit", true), ready: make(chan struct{})}
+	more, err := c.groupOptions(c.adjuster)
 	if err != nil {
 		return nil, err
 	}
 	cl, err := conn.Open(e.Ctx, bootstrap, c.props, append(opts, more...)...)
 	if err == nil {
-		a.cl = cl
-		close(a.ready)
+		c.adjuster.cl = cl
+		close(c.adjuster.ready)
 	}
 	return cl, err
 }
@@ -176,7 +210,7 @@ func knowsGroups(e *Env, p conn.Properties, bootstrap string) bool {
 		return true
 	}
 	defer cl.Close()
-	resp, err := ask[*kmsg.ApiVersionsResponse](e, cl, kmsg.NewPtrApiVersionsRequest())
+	resp, err := ask[*kmsg.ApiVersionsResponse](e, cl, versionsRequest())
 	if err != nil {
 		return true
 	}
@@ -196,6 +230,7 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 	}
 	n, err := c.loop(e, cl)
 	_ = e.Out.Flush()
+	c.adjuster.mark()
 	commit := c.own && c.partition < 0 && c.props.Bool("enable.auto.commit", true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), 10*time.Second)
 	defer cancel()
@@ -267,7 +302,12 @@ func (c *consuming) poll(e *Env, cl *kgo.Client) (kgo.Fetches, error) {
 		defer cancel()
 	}
 	for {
-		fetches := cl.PollFetches(ctx)
+		slice, cancel := ctx, context.CancelFunc(func() {})
+		if c.adjuster.mark() {
+			slice, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
+		}
+		fetches := cl.PollFetches(slice)
+		cancel()
 		if !fetches.Empty() {
 			return fetches, nil
 		}

@@ -8,7 +8,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -44,11 +43,8 @@ func formatterOf(v *jopt.Values) (formatter, error) {
 	name := v.Str("formatter")
 	name = name[strings.LastIndexAny(name, ".$")+1:]
 	switch name {
-	case "DefaultMessageFormatter":
+	case "DefaultMessageFormatter", "LoggingMessageFormatter": // the log lines of the latter are below the level that Kafka's tools show
 		return newPlainFormatter(p)
-	case "LoggingMessageFormatter":
-		f, err := newPlainFormatter(p)
-		return &loggingFormatter{f}, err
 	case "NoOpMessageFormatter":
 		return silent{}, nil
 	case "OffsetsMessageFormatter":
@@ -216,26 +212,6 @@ func timestampOf(r *kgo.Record) string {
 		return "LogAppendTime:" + strconv.FormatInt(ms, 10)
 	}
 	return "NO_TIMESTAMP"
-}
-
-// loggingFormatter shows a message and logs it too. Immutable.
-type loggingFormatter struct{ plain *plainFormatter }
-
-func (f *loggingFormatter) write(w *bufio.Writer, r *kgo.Record) error {
-	if err := f.plain.write(w, r); err != nil {
-		return err
-	}
-	key := ""
-	if r.Key != nil {
-		key = "key:" + string(r.Key) + ", "
-	}
-	value := "null"
-	if r.Value != nil {
-		value = string(r.Value)
-	}
-	_, err := fmt.Fprintf(w, "[%s] INFO %s, %svalue:%s (%s)\n", time.Now().Format("2006-01-02 15:04:05,000"), timestampOf(r), key, value,
-		"org.apache.kafka.tools.consumer.LoggingMessageFormatter")
-	return err
 }
 
 type silent struct{}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -180,10 +180,13 @@ func runGroups(e *Env, v *jopt.Values) error {
 		return usagef("Command must include exactly one action: --list, --describe, --delete, --reset-offsets, --delete-offsets, --validate-regex")
 	}
 	if v.Has("validate-regex") {
-		if _, err := regexp.Compile(v.Str("validate-regex")); err != nil {
-			return &groupFailure{words: err.Error()}
+		_, err := syntax.Parse(v.Str("validate-regex"), syntax.Perl)
+		var s *syntax.Error
+		if errors.As(err, &s) {
+			e.println("The regular expression `%s` is invalid: %s.", v.Str("validate-regex"), s.Code)
+		} else {
+			e.println("The regular expression `%s` is valid.", v.Str("validate-regex"))
 		}
-		e.println("The regex `%s` is valid.", v.Str("validate-regex"))
 		return nil
 	}
 	ms, err := v.Int64("timeout", 30000)

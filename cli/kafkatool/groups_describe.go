@@ -191,17 +191,17 @@ func (g *groupCommand) printMembers(info *groupInfo) {
 	for i, w := range widths {
 		least[i] = w
 	}
-	// Every column is padded here, the last one too.
-	g.e.println("")
-	header, table = append(header, ""), appendEmpty(table)
-	g.e.table(header, table, least)
-}
-
-func appendEmpty(table [][]string) [][]string {
-	for i := range table {
-		table[i] = append(table[i], "")
+	// Every column is padded here, the last one too; the columns of --verbose follow with no space behind them.
+	last := len(header) - 1
+	end := " "
+	if verbose {
+		end = ""
 	}
-	return table
+	for _, line := range append([][]string{header}, table...) {
+		line[last] = fmt.Sprintf("%-*s", widths[last], line[last]) + end
+	}
+	g.e.println("")
+	g.e.table(header, table, least)
 }
 
 // assignmentWords shows partitions by topic, as topic:0,1.

@@ -209,6 +209,10 @@ func (g *groupCommand) readCSV(ids []string) (map[string]map[topicPartition]int6
 func (g *groupCommand) commit(id string, rows []resetRow) error {
 	p := newProgress(g.e, "offsets written", int64(len(rows)))
 	defer p.done()
+	ids, err := g.topicIDs(rows)
+	if err != nil {
+		return err
+	}
 	const atOnce = 1000
 	for len(rows) > 0 {
 		some := rows[:min(atOnce, len(rows))]
@@ -218,7 +222,7 @@ func (g *groupCommand) commit(id string, rows []resetRow) error {
 		for _, r := range some {
 			if n := len(req.Topics); n == 0 || req.Topics[n-1].Topic != r.tp.topic {
 				t := kmsg.NewOffsetCommitRequestTopic()
-				t.Topic = r.tp.topic
+				t.Topic, t.TopicID = r.tp.topic, ids[r.tp.topic]
 				req.Topics = append(req.Topics, t)
 			}
 			rp := kmsg.NewOffsetCommitRequestTopicPartition()
@@ -240,4 +244,22 @@ func (g *groupCommand) commit(id string, rows []resetRow) error {
 		p.add(int64(len(some)))
 	}
 	return nil
+}
+
+// topicIDs finds the ids that OffsetCommit names topics by since version 10.
+func (g *groupCommand) topicIDs(rows []resetRow) (map[string][16]byte, error) {
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.tp.topic)
+	}
+	slices.Sort(names)
+	md, err := metadata(g.e, g.cl, slices.Compact(names))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][16]byte{}
+	for i := range md.Topics {
+		out[deref(md.Topics[i].Topic)] = md.Topics[i].TopicID
+	}
+	return out, nil
 }

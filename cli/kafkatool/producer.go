@@ -33,7 +33,10 @@ var producerTool = &tool{
 func producerClass(err error) string {
 	var config *configError
 	var lineErr *lineError
+	var sync *syncError
 	switch {
+	case errors.As(err, &sync):
+		return "java.util.concurrent.ExecutionException: " + conn.Class(sync.err)
 	case errors.As(err, &config):
 		return "org.apache.kafka.common.config.ConfigException"
 	case errors.As(err, &lineErr):
@@ -41,6 +44,12 @@ func producerClass(err error) string {
 	}
 	return conn.Class(err)
 }
+
+// syncError is a refusal of a message that was waited for.
+type syncError struct{ err error }
+
+func (s *syncError) Error() string { return s.err.Error() }
+func (s *syncError) Unwrap() error { return s.err }
 
 // configError is a client property with a value that means nothing.
 type configError struct{ name, value, allowed string }
@@ -236,7 +245,7 @@ func (s *sender) sync(r *lineReader) error {
 		rec.Topic = s.topic
 		if err := s.cl.ProduceSync(s.e.Ctx, rec).FirstErr(); err != nil {
 			if code := codeOf(err); code != 0 {
-				return conn.Code(code, nil)
+				return &syncError{conn.Code(code, nil)}
 			}
 			return err
 		}

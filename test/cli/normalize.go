@@ -2,6 +2,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,9 +18,22 @@ var variable = []struct {
 	{regexp.MustCompile(`\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] `), "[{DATE}] "},
 	{regexp.MustCompile(`console-consumer-\d+`), "console-consumer-{N}"},
 	{regexp.MustCompile(`(createTime|CreateTime|baseTimestamp|maxTimestamp|timestamp: ?)(: ?)?\d{13}`), "${1}${2}{MS}"},
-	{regexp.MustCompile(`\b[A-Za-z0-9_-]{22} /127`), "{MEMBER} /127"},
+	{regexp.MustCompile(`\b[A-Za-z0-9_+/-]{22}(==)? +/127`), "{MEMBER} /127"},
 	{regexp.MustCompile(` \((org|kafka|java)\.[A-Za-z0-9_.$]+\)$`), ""},
 	{regexp.MustCompile(`\b(org\.apache|java)\.[a-z.]*\b([A-Z][A-Za-z]+)(Exception|Error)\b`), "$2$3"},
+}
+
+var listed = regexp.MustCompile(`^(Invalid (?:state|types) list .* are: |Option \[.*\] takes .*one of these options: |Option '.*' requires one of the following scenarios: \[|Deletion of requested consumer groups \()([^)\]].*?|\[.*\])(\]|\) was successful\.)?$`)
+
+// inOrder sorts the items of lists that Kafka's tools print in the order of a hash.
+func inOrder(l string) string {
+	m := listed.FindStringSubmatch(l)
+	if m == nil {
+		return l
+	}
+	items := strings.Split(m[2], ", ")
+	slices.Sort(items)
+	return m[1] + strings.Join(items, ", ") + m[3]
 }
 
 // bareCall are the calls whose usage table is recorded whole.
@@ -74,8 +88,10 @@ func (r *Runner) normalize(command, out string, stderr bool) []string {
 			if l == "" {
 				continue
 			}
-			if l[0] == ' ' || !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "*") { // a cell that goes on
-				lines[len(lines)-1] += " " + strings.TrimSpace(l)
+			indented := l[0] == ' '
+			l = strings.ReplaceAll(l, " ", "")                                        // lines are broken at other places
+			if indented || !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "*") { // a cell that goes on
+				lines[len(lines)-1] += l
 				continue
 			}
 		}
@@ -86,6 +102,7 @@ func (r *Runner) normalize(command, out string, stderr bool) []string {
 				l = v.re.ReplaceAllString(l, v.to)
 			}
 		}
+		l = inOrder(l)
 		if noise(l, lines) {
 			continue
 		}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// printer writes what a subcommand found, as text or as JSON. Owned by one run.
+type printer struct {
+	w    io.Writer
+	json bool
+}
+
+// value writes v as JSON, or calls text.
+func (p *printer) value(v any, text func() error) error {
+	if !p.json {
+		return text()
+	}
+	enc := json.NewEncoder(p.w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+// table writes rows under a header, columns two spaces apart.
+func (p *printer) table(header []any, rows [][]any) error {
+	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
+	write := func(cells []any) {
+		for i, c := range cells {
+			if i > 0 {
+				fmt.Fprint(tw, "\t")
+			}
+			fmt.Fprint(tw, c)
+		}
+		fmt.Fprintln(tw)
+	}
+	write(header)
+	for _, r := range rows {
+		write(r)
+	}
+	return tw.Flush()
+}
