@@ -248,9 +248,10 @@ func (l *Log) dropDead() {
 	l.sh.drain()
 }
 
-// IsNoSpace says whether an error means that the disk or a quota is full, which passes, and not that it is broken.
+// IsNoSpace says whether an error means a lack that passes, and not that the disk is broken: a full disk or quota, no
+// file descriptors left (EMFILE, ENFILE).
 func IsNoSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // newLog builds a log around its segments, the last of which is active with state st.

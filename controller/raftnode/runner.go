@@ -300,14 +300,14 @@ func (r *Runner) retry(f func() error) error {
 	}
 }
 
-// noSpace tells errors of a full disk at a write from those that kill the directory. After a failed sync it is too
-// late, whatever the reason.
+// noSpace tells a lack that passes (a full disk, no file descriptors left) at a write from errors that kill the
+// directory. After a failed sync it is too late, whatever the reason.
 func noSpace(err error) bool {
 	var s *syncError
 	if errors.As(err, &s) {
 		return false
 	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // refuse answers all proposals that are left.
