@@ -83,6 +83,7 @@ func (ch *change) advance(old *consumerMember, sub *record.Member, owned []recor
 		// One that is not matched yet changes nothing yet.
 		bump = bump || is == "" || k.regexes[is] != nil
 	}
+	bump = bump || !sameText(old.sub.ServerAssignor, sub.ServerAssignor) && ch.swings(&now)
 	epoch := ch.bump(&now, bump)
 	target, targetEpoch := k.target[old.id], k.assigned
 	if epoch > k.assigned && ch.mayAssign() {
@@ -172,29 +173,28 @@ func (k *consumerGroup) with(m *consumerMember) map[string]*consumerMember {
 	return all
 }
 
-// assignor is the one that most of the members that name one name; of equals the first by name.
+// assignor is the one that most of the members that name one name; of equals the first that the settings name, and that too
+// if nobody names one.
 func (k *consumerGroup) assignor(members map[string]*consumerMember) string {
 	votes := map[string]int{}
 	for _, m := range members {
-		if name := text(m.sub.ServerAssignor); name != "" {
-			votes[name]++
-		}
+		votes[text(m.sub.ServerAssignor)]++
 	}
 	best := ""
-	for name, n := range votes {
-		if assignors[name] != nil && (best == "" || n > votes[best] || n == votes[best] && name < best) {
+	for _, name := range k.c.serverAssignors() {
+		if assignors[name] != nil && (best == "" || votes[name] > votes[best]) {
 			best = name
 		}
 	}
-	if best != "" {
-		return best
+	if best == "" {
+		return defaultAssignor
 	}
-	for _, name := range k.c.cfg.ConsumerAssignors {
-		if assignors[name] != nil {
-			return name
-		}
-	}
-	return defaultAssignor
+	return best
+}
+
+// swings tells whether a member that names another assignor than before changes the group's.
+func (ch *change) swings(now *consumerMember) bool {
+	return ch.k.assignor(ch.k.with(now)) != ch.k.assignor(ch.k.members)
 }
 
 // topicsOf are the names that a member reads, whether they exist or not.

@@ -16,7 +16,7 @@ func (k *consumerGroup) join(r *JoinRequest) {
 		return
 	}
 	if code := k.mayJoin(r); code != None {
-		k.c.refuse(r, code)
+		k.refuseJoin(r, code)
 		return
 	}
 	id, unknown := r.MemberID, r.MemberID == ""
@@ -29,18 +29,18 @@ func (k *consumerGroup) join(r *JoinRequest) {
 	}
 	sub, ok := readSubscription(r.Protocols[0].Metadata)
 	if !ok {
-		k.c.refuse(r, InconsistentProtocol)
+		k.refuseJoin(r, InconsistentProtocol)
 		return
 	}
 	ch := &change{c: k.c, g: k.g, k: k}
 	old, code := ch.joining(r, id, unknown)
 	if code != None {
-		k.c.refuse(r, code)
+		k.refuseJoin(r, code)
 		return
 	}
 	now, code := ch.advance(old, offered(old.sub, r, &sub), k.c.placed(sub.owned), true)
 	if code != None {
-		k.c.refuse(r, code)
+		k.refuseJoin(r, code)
 		return
 	}
 	if ch.drafted {
@@ -48,7 +48,7 @@ func (k *consumerGroup) join(r *JoinRequest) {
 	}
 	ch.commit(func(k *consumerGroup, code Code) {
 		if code != None {
-			ch.c.refuse(r, code)
+			ch.k.refuseJoin(r, code)
 			return
 		}
 		if k != nil {
@@ -83,6 +83,11 @@ func (k *consumerGroup) joinAnew(r *JoinRequest) {
 	})
 }
 
+// refuseJoin answers an error; unlike a classic group's it names no member.
+func (k *consumerGroup) refuseJoin(r *JoinRequest, code Code) {
+	k.c.reply(r.Handle, &JoinReply{Code: code, Generation: -1})
+}
+
 func (k *consumerGroup) mayJoin(r *JoinRequest) Code {
 	if k.members[r.MemberID] == nil && len(k.members) >= int(k.c.cfg.ConsumerMaxSize) {
 		return GroupMaxSizeReached
@@ -106,15 +111,12 @@ func (k *consumerGroup) mayJoin(r *JoinRequest) Code {
 func (ch *change) joining(r *JoinRequest, id string, unknown bool) (*consumerMember, Code) {
 	k := ch.k
 	if r.InstanceID == nil {
-		if m := k.members[id]; m != nil {
-			return m, None
-		}
-		return &consumerMember{id: id, sub: newSubscription()}, None
+		return k.known(id), None
 	}
 	m := k.members[k.statics[*r.InstanceID]]
 	switch {
 	case m == nil && unknown:
-		return &consumerMember{id: id, sub: newSubscription()}, None
+		return k.known(id), None
 	case m == nil:
 		return nil, UnknownMemberID
 	case unknown:
@@ -168,8 +170,8 @@ func (c *Coordinator) named(list []entry) []topicParts {
 	return out
 }
 
-// classicMember finds the member of the classic protocol that the sender claims to be.
-func (k *consumerGroup) classicMember(id string, instance *string) (*consumerMember, Code) {
+// claimed finds the member that a request of the classic protocol claims to come from.
+func (k *consumerGroup) claimed(id string, instance *string) (*consumerMember, Code) {
 	m := k.members[id]
 	if instance != nil {
 		m = k.members[k.statics[*instance]]
@@ -179,10 +181,17 @@ func (k *consumerGroup) classicMember(id string, instance *string) (*consumerMem
 		return nil, UnknownMemberID
 	case instance != nil && m.id != id:
 		return nil, FencedInstanceID
-	case !m.classic():
-		return nil, UnknownMemberID
 	}
 	return m, None
+}
+
+// classicMember is claimed for what only members of the classic protocol ask.
+func (k *consumerGroup) classicMember(id string, instance *string) (*consumerMember, Code) {
+	m, code := k.claimed(id, instance)
+	if code == None && !m.classic() {
+		return nil, UnknownMemberID
+	}
+	return m, code
 }
 
 // sync implements protocol: the assignment is there already.
@@ -248,7 +257,7 @@ func (k *consumerGroup) waits(m *consumerMember) bool {
 	return false
 }
 
-// leave implements protocol.
+// leave implements protocol: members of both protocols may be taken out.
 func (k *consumerGroup) leave(r *LeaveRequest) {
 	if r.Group == "" {
 		k.c.refuse(r, InvalidGroupID)
@@ -261,7 +270,7 @@ func (k *consumerGroup) leave(r *LeaveRequest) {
 		if id == "" && l.InstanceID != nil {
 			id = k.statics[*l.InstanceID]
 		}
-		m, code := k.classicMember(id, l.InstanceID)
+		m, code := k.claimed(id, l.InstanceID)
 		if l.Code = code; code == None && !slices.Contains(leaving, m.id) {
 			leaving = append(leaving, m.id)
 		}

@@ -109,12 +109,13 @@ func (ch *change) downgradeAfter(now *consumerMember) {
 	probe.k.apply(ch.k.current(now))
 	if probe.mayDowngrade(nil) {
 		ch.k = probe.k
-		ch.downgrade(nil)
+		ch.downgrade(nil, false)
 	}
 }
 
-// downgrade makes the group a classic one of its members but some. They keep what they have and are asked to join again.
-func (ch *change) downgrade(without []string) {
+// downgrade makes the group a classic one of its members but some. They keep what they have and, if rebalance says so, are
+// asked to join again.
+func (ch *change) downgrade(without []string, rebalance bool) {
 	k := ch.k
 	ch.add(k.tombstones(nil)...)
 	down := newClassicGroup(ch.g)
@@ -137,7 +138,9 @@ func (ch *change) downgrade(without []string) {
 			m.protocols = down.members[id].protocols // the record holds one of them
 			g.beatAgain(m)
 		}
-		g.prepare()
+		if rebalance {
+			g.prepare()
+		}
 	}
 }
 

@@ -151,7 +151,7 @@ func (ch *change) member(r *ConsumerHeartbeatRequest) (*consumerMember, Code) {
 	}
 	switch {
 	case r.MemberEpoch == 0 && m == nil:
-		return &consumerMember{id: r.MemberID, sub: newSubscription()}, None
+		return k.known(r.MemberID), None
 	case r.MemberEpoch == 0 && r.InstanceID != nil:
 		if !m.gone() && !m.classic() {
 			return nil, UnreleasedInstanceID
@@ -165,6 +165,14 @@ func (ch *change) member(r *ConsumerHeartbeatRequest) (*consumerMember, Code) {
 		return nil, FencedInstanceID
 	}
 	return m, m.checkEpoch(r)
+}
+
+// known is the member with that id, or a new one.
+func (k *consumerGroup) known(id string) *consumerMember {
+	if m := k.members[id]; m != nil {
+		return m
+	}
+	return &consumerMember{id: id, sub: newSubscription()}
 }
 
 // checkEpoch says whether a heartbeat comes from the member as it is. If the answer that raised its epoch was lost, it comes

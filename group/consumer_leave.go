@@ -51,7 +51,7 @@ func (ch *change) remove(ids []string) {
 		return
 	}
 	if ch.mayDowngrade(ids) {
-		ch.downgrade(ids)
+		ch.downgrade(ids, true)
 		return
 	}
 	for _, id := range ids {
