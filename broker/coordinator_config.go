@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"millrace/controller"
 	"millrace/group"
 	"millrace/internal/config"
@@ -29,6 +31,7 @@ func (cs *coordinators) config(c *config.BrokerConfig) *group.Config {
 		InitialRebalanceDelayMs: g.InitialRebalanceDelayMs, MinSessionTimeoutMs: g.MinSessionTimeoutMs,
 		MaxSessionTimeoutMs: g.MaxSessionTimeoutMs, MaxSize: g.MaxSize, OffsetMetadataMax: g.OffsetMetadataMaxBytes,
 		OffsetsRetentionMs: int64(g.OffsetsRetentionMinutes) * 60_000, OffsetsRetentionCheckMs: g.OffsetsRetentionCheckMs,
+		ConsumerOff:     !slices.Contains(g.RebalanceProtocols, "consumer"),
 		ConsumerMaxSize: g.ConsumerMaxSize, ConsumerAssignors: g.ConsumerAssignors,
 		MigrateUp:   g.ConsumerMigrationPolicy == "bidirectional" || g.ConsumerMigrationPolicy == "upgrade",
 		MigrateDown: g.ConsumerMigrationPolicy == "bidirectional" || g.ConsumerMigrationPolicy == "downgrade",

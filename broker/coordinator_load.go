@@ -12,9 +12,6 @@ import (
 	"millrace/segment/batch"
 )
 
-// loadChunk is how much of the log is read at once, bytes.
-const loadChunk = 1 << 20
-
 // unpackedMax bounds what one compressed batch of the log may unpack to, bytes. We write none; Kafka may have.
 const unpackedMax = 256 << 20
 
@@ -73,7 +70,7 @@ type loader struct {
 func (l *loader) run() error {
 	p := l.c.part
 	for at := p.Bounds().LogStart; ; {
-		data, err := p.Read(at, loadChunk, engine.ReadUncommitted)
+		data, err := p.Read(at, int(l.c.set.node.static.Groups.OffsetsLoadBufferBytes), engine.ReadUncommitted)
 		if err != nil {
 			return err
 		}

@@ -6,14 +6,14 @@ type Feature struct {
 	Min, Max int16
 }
 
-// finalizedFeatures are the levels a new cluster starts with. transaction.version and the group protocols are finalized
-// when they are served.
-var finalizedFeatures = map[string]int16{"metadata.version": metadataVersion}
+// finalizedFeatures are the levels a new cluster starts with. transaction.version and the share and streams protocols are
+// finalized when they are served.
+var finalizedFeatures = map[string]int16{"metadata.version": metadataVersion, "group.version": 1}
 
 // metadataVersion is the metadata.version that Apache Kafka 4.4.0 finalizes.
 const metadataVersion = 33
 
 // SupportedFeatures are what this version can do.
 func SupportedFeatures() []Feature {
-	return []Feature{{Name: "metadata.version", Min: 7, Max: metadataVersion}}
+	return []Feature{{Name: "group.version", Max: 1}, {Name: "metadata.version", Min: 7, Max: metadataVersion}}
 }

@@ -11,6 +11,8 @@ type Config struct {
 	OffsetsRetentionMs      int64 // offsets.retention.minutes
 	OffsetsRetentionCheckMs int64 // offsets.retention.check.interval.ms
 
+	// ConsumerOff switches the consumer protocol off (group.coordinator.rebalance.protocols).
+	ConsumerOff       bool
 	ConsumerMaxSize   int32    // group.consumer.max.size
 	ConsumerAssignors []string // group.consumer.assignors, the first is the default
 	// MigrateUp lets a classic group become a consumer group while it has members, MigrateDown the opposite

@@ -99,6 +99,11 @@ func (c *Coordinator) Step(r Request, now Time) {
 	case *ConsumerDescribeRequest:
 		c.consumerDescribe(r)
 		return
+	case *ConsumerHeartbeatRequest:
+		if c.cfg.ConsumerOff {
+			c.refuse(r, UnsupportedVersion)
+			return
+		}
 	}
 	g := c.group(r.Head().Group)
 	c.enqueue(g, event{run: func() { c.handle(g, r) }, request: r})

@@ -8,7 +8,7 @@ var hiddenBrokerKeys = []row{
 	{"controller.performance.always.log.threshold.ms", Long, "2000", atLeast(0), ReadOnly, noEventTimes, "Events of the controller that take longer are logged as errors."},
 	{"controller.performance.sample.period.ms", Long, "60000", atLeast(100), ReadOnly, noEventTimes, "How often the times of the controller's events are logged."},
 	{"group.consumer.assignor.offload.enable", Boolean, "true", nil, ReadOnly, noThreads, "Whether assignments of consumer groups are made in the background."},
-	{"group.consumer.regex.refresh.interval.ms", Int, "600000", atLeast(10000), ReadOnly, noGroups, "How often topics are matched again with the patterns that groups subscribe to."},
+	{"group.consumer.regex.refresh.interval.ms", Int, "600000", atLeast(10000), ReadOnly, noRegexRefresh, "How often topics are matched again with the patterns that groups subscribe to."},
 	{"group.share.assignor.offload.enable", Boolean, "true", nil, ReadOnly, noShare, "Whether assignments of share groups are made in the background."},
 	{"group.share.dlq.manager.class.name", String, "org.apache.kafka.server.share.dlq.DefaultShareGroupDLQManager", nil, ReadOnly, noShare, "Java class that looks after records that share groups gave up."},
 	{"group.share.initialize.retry.interval.ms", Int, "30000", atLeast(1), ReadOnly, noShare, "Pause before the state of a share group is initialised again."},

@@ -51,9 +51,9 @@ var ownTopicKeys = []item{
 
 // groupConfigKeys are the group keys of Kafka 4.4.
 var groupConfigKeys = []item{
-	{"consumer.assignment.interval.ms", Int, "1000", atLeast(0), "group.consumer.assignment.interval.ms", noGroups, "Shortest time between two assignments of a consumer group."},
-	{"consumer.heartbeat.interval.ms", Int, "5000", atLeast(1), "group.consumer.heartbeat.interval.ms", noGroups, "How often members of a consumer group report."},
-	{"consumer.session.timeout.ms", Int, "45000", atLeast(1), "group.consumer.session.timeout.ms", noGroups, "A member of a consumer group that is silent for this long is removed."},
+	{"consumer.assignment.interval.ms", Int, "1000", atLeast(0), "group.consumer.assignment.interval.ms", used, "Shortest time between two assignments of a consumer group."},
+	{"consumer.heartbeat.interval.ms", Int, "5000", atLeast(1), "group.consumer.heartbeat.interval.ms", used, "How often members of a consumer group report."},
+	{"consumer.session.timeout.ms", Int, "45000", atLeast(1), "group.consumer.session.timeout.ms", used, "A member of a consumer group that is silent for this long is removed."},
 	{"errors.deadletterqueue.copy.record.enable", Boolean, "false", nil, "", noShare, "Whether the record itself is copied to the dead letter topic, beside the note about it."},
 	{"errors.deadletterqueue.topic.name", String, "", deadLetterTopic, "", noShare, "Topic for records that a share group gave up; none without a name."},
 	{"share.assignment.interval.ms", Int, "1000", atLeast(0), "group.share.assignment.interval.ms", noShare, "Shortest time between two assignments of a share group."},
