@@ -15,7 +15,7 @@ import (
 
 // noSpace tells the errors that pass when somebody makes room.
 func noSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+	return segment.IsNoSpace(err) || errors.Is(err, syscall.EFBIG)
 }
 
 // writeFailed takes up a failed write: the log has forgotten all that was staged.
