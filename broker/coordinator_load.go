@@ -100,10 +100,8 @@ func (l *loader) replay(data []byte, from int64) (int64, error) {
 		if v.NextOffset() <= from {
 			continue
 		}
-		if !v.Attributes().Control() {
-			if err := l.batch(v, from); err != nil {
-				return from, fmt.Errorf("batch at offset %d: %w", v.BaseOffset(), err)
-			}
+		if err := l.batch(v, from); err != nil {
+			return from, fmt.Errorf("batch at offset %d: %w", v.BaseOffset(), err)
 		}
 		from = v.NextOffset()
 	}
@@ -111,6 +109,9 @@ func (l *loader) replay(data []byte, from int64) (int64, error) {
 }
 
 func (l *loader) batch(v batch.View, from int64) error {
+	if v.Attributes().Control() {
+		return l.marker(v)
+	}
 	it := v.Iter()
 	if t := v.Attributes().Codec(); t != batch.None {
 		var err error
@@ -122,14 +123,22 @@ func (l *loader) batch(v batch.View, from int64) error {
 	var r batch.Record
 	for it.Next(&r) {
 		if v.BaseOffset()+int64(r.OffsetDelta) >= from {
-			l.record(&r)
+			l.record(v, &r)
 		}
 	}
 	return it.Err()
 }
 
+// marker ends a transaction.
+func (l *loader) marker(v batch.View) error {
+	if m, ok := batch.ParseMarker(v); ok {
+		l.machine.ReplayMarker(m.ProducerID, m.Commit)
+	}
+	return nil
+}
+
 // record applies one record. What cannot be read is skipped, as Kafka does with kinds that it does not know.
-func (l *loader) record(r *batch.Record) {
+func (l *loader) record(v batch.View, r *batch.Record) {
 	rec, err := record.Decode(r.Key, r.Value)
 	if err != nil {
 		l.skipped++
@@ -139,5 +148,9 @@ func (l *loader) record(r *batch.Record) {
 		return
 	}
 	l.records++
+	if v.Attributes()&batch.Transactional != 0 {
+		l.machine.ReplayTransactional(v.ProducerID(), rec)
+		return
+	}
 	l.machine.Replay(rec)
 }

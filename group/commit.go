@@ -74,7 +74,7 @@ func (c *Coordinator) fetch(r *FetchRequest) {
 		if g != nil {
 			g.offsets.each(func(topic string, partition int32, v *record.Offset) {
 				o := FetchOffset{Topic: topic, Partition: partition}
-				o.fill(v)
+				g.answer(&o, v, r.Stable)
 				reply.Offsets = append(reply.Offsets, o)
 			})
 		}
@@ -84,13 +84,23 @@ func (c *Coordinator) fetch(r *FetchRequest) {
 	reply.Offsets = r.Offsets
 	for i := range reply.Offsets {
 		o := &reply.Offsets[i]
-		var v *record.Offset
-		if g != nil {
-			v = g.offsets.get(o.Topic, o.Partition)
+		if g == nil {
+			o.fill(nil)
+			continue
 		}
-		o.fill(v)
+		g.answer(o, g.offsets.get(o.Topic, o.Partition), r.Stable)
 	}
 	c.reply(r.Handle, reply)
+}
+
+// answer takes over a committed offset, unless it must be stable and is not.
+func (g *Group) answer(o *FetchOffset, v *record.Offset, stable bool) {
+	if stable && g.isUnstable(o.Topic, o.Partition) {
+		o.fill(nil)
+		o.Code = UnstableOffsetCommit
+		return
+	}
+	o.fill(v)
 }
 
 // fill takes over a committed offset; nil: there is none.

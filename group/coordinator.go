@@ -40,6 +40,8 @@ type Coordinator struct {
 	timers timers
 	ready  Ready
 
+	pending pending // of open transactions
+
 	expiry timer // looks for offsets to expire
 }
 

@@ -21,13 +21,13 @@ func (c *Coordinator) expireGroup(g *Group) {
 	var records []record.Record
 	all := true
 	g.offsets.each(func(topic string, partition int32, o *record.Offset) {
-		if c.expired(g, topic, o) {
+		if !g.isUnstable(topic, partition) && c.expired(g, topic, o) {
 			records = append(records, record.Record{Key: offsetKey(g.id, topic, partition)})
 		} else {
 			all = false
 		}
 	})
-	if all && g.protocol.empty() {
+	if all && g.protocol.empty() && len(g.unstable) == 0 {
 		records = g.protocol.tombstones(records)
 	}
 	if len(records) > 0 {

@@ -10,6 +10,9 @@ type Group struct {
 	// protocol is nil while the group does not exist for clients: it is being made or has been deleted.
 	protocol protocol
 	offsets  offsets
+	// unstable are the partitions whose offsets open transactions have committed, with their producers; false for one whose
+	// commit a plain one has overtaken.
+	unstable map[offsetPlace]map[int64]bool
 
 	held   bool    // records are being written that the next event has to see
 	writes int     // writes under way, offsets included
@@ -90,7 +93,7 @@ func (c *Coordinator) drain(g *Group) {
 
 // settle forgets a group that does not exist and that nothing waits for.
 func (c *Coordinator) settle(g *Group) {
-	if g.protocol == nil && g.writes == 0 && len(g.queue) == 0 && g.offsets.len() == 0 && c.groups[g.id] == g {
+	if g.protocol == nil && g.writes == 0 && len(g.queue) == 0 && g.offsets.len() == 0 && len(g.unstable) == 0 && c.groups[g.id] == g {
 		delete(c.groups, g.id)
 	}
 }

@@ -82,6 +82,7 @@ func (c *Coordinator) applyOffset(r record.Record) {
 	if g.protocol == nil {
 		g.protocol = newClassicGroup(g)
 	}
+	g.overtake(offsetPlace{r.Key.Topic, r.Key.Partition})
 	g.offsets.put(r.Key.Topic, r.Key.Partition, r.Value.(*record.Offset))
 }
 
