@@ -38,6 +38,12 @@ func ExitCode(err error) int {
 	return 1
 }
 
+// Told reports whether the user has seen what an error is about, so that nothing more is to be printed.
+func Told(err error) bool {
+	var code exit
+	return errors.As(err, &code)
+}
+
 // exit is an error that has been told already.
 type exit int
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -55,7 +56,7 @@ func topicCreate(f *flags) *cobra.Command {
 			}
 			var list []created
 			for _, r := range resps.Sorted() {
-				one := created{Topic: r.Topic, ID: r.ID.String(), Partitions: r.NumPartitions}
+				one := created{Topic: r.Topic, ID: topicID(r.ID), Partitions: r.NumPartitions}
 				if r.Err != nil && !(exists && strings.Contains(r.Err.Error(), "TOPIC_ALREADY_EXISTS")) {
 					one = created{Topic: r.Topic, Error: words(r.Err, r.ErrMessage)}
 					err = errors.Join(err, fmt.Errorf("%s: %s", r.Topic, one.Error))
@@ -86,6 +87,9 @@ func words(err error, message string) string {
 	}
 	return err.Error()
 }
+
+// topicID writes an id as Kafka does.
+func topicID(id kadm.TopicID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
 func topicList(f *flags) *cobra.Command {
 	var internal bool
@@ -189,9 +193,9 @@ func describeTopics(s *session, names []string) ([]topicDetails, error) {
 	var list []topicDetails
 	for _, t := range topics.Sorted() {
 		if t.Err != nil {
-			return nil, fmt.Errorf("topic %s: %w", t.Topic, errors.Join(errNotFound, t.Err))
+			return nil, fmt.Errorf("topic %s: %w (%w)", t.Topic, errNotFound, t.Err)
 		}
-		d := topicDetails{Topic: t.Topic, ID: t.ID.String(), Internal: t.IsInternal, Config: map[string]string{}}
+		d := topicDetails{Topic: t.Topic, ID: topicID(t.ID), Internal: t.IsInternal, Config: map[string]string{}}
 		for _, p := range t.Partitions.Sorted() {
 			one := partitionDetails{Partition: p.Partition, Leader: p.Leader, LeaderEpoch: p.LeaderEpoch, Replicas: p.Replicas, ISR: p.ISR, Offline: p.OfflineReplicas, Start: -1, End: -1}
 			if o, ok := starts.Lookup(t.Topic, p.Partition); ok && o.Err == nil {

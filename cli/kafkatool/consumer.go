@@ -79,6 +79,7 @@ type consuming struct {
 	skip      bool
 	format    formatter
 	adjuster  *adjuster // nil without a group
+	interval  time.Duration
 }
 
 func runConsumer(e *Env, v *jopt.Values) error {

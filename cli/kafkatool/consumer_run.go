@@ -59,7 +59,8 @@ func (c *consuming) groupOptions(a *adjuster) ([]kgo.Opt, error) {
 		err = errors.Join(err, e)
 		return time.Duration(n) * time.Millisecond
 	}
-	opts := []kgo.Opt{kgo.ConsumerGroup(c.group), kgo.RebalanceTimeout(millis("max.poll.interval.ms", 300000)), kgo.AdjustFetchOffsetsFn(a.adjust)}
+	opts := []kgo.Opt{kgo.ConsumerGroup(c.group), kgo.RebalanceTimeout(millis("max.poll.interval.ms", 300000)), kgo.AdjustFetchOffsetsFn(a.adjust),
+		kgo.OnPartitionsRevoked(a.forget), kgo.OnPartitionsLost(a.forget)}
 	if p["group.protocol"] == "consumer" {
 		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 		if p["group.remote.assignor"] == "range" {
@@ -73,7 +74,8 @@ func (c *consuming) groupOptions(a *adjuster) ([]kgo.Opt, error) {
 		opts = append(opts, kgo.InstanceID(id))
 	}
 	if p.Bool("enable.auto.commit", true) {
-		opts = append(opts, kgo.AutoCommitMarks(), kgo.AutoCommitInterval(max(millis("auto.commit.interval.ms", 5000), 100*time.Millisecond)))
+		c.interval = max(millis("auto.commit.interval.ms", 5000), 100*time.Millisecond)
+		opts = append(opts, kgo.AutoCommitMarks(), kgo.AutoCommitInterval(c.interval))
 	} else {
 		opts = append(opts, kgo.DisableAutoCommit())
 	}
@@ -104,37 +106,58 @@ type adjuster struct {
 	ready  chan struct{}
 
 	mu      sync.Mutex
-	pending map[topicPartition]int64 // positions to be marked as soon as the client owns the partitions
+	pending map[string]map[int32]kgo.EpochOffset // positions that nobody has committed and from which nothing was read yet
+	since   time.Time
 }
 
-func (a *adjuster) later(tp topicPartition, offset int64) {
+func (a *adjuster) later(topic string, partition int32, offset int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.pending == nil {
-		a.pending = map[topicPartition]int64{}
+	if len(a.pending) == 0 {
+		a.pending, a.since = map[string]map[int32]kgo.EpochOffset{}, time.Now()
 	}
-	a.pending[tp] = offset
+	if a.pending[topic] == nil {
+		a.pending[topic] = map[int32]kgo.EpochOffset{}
+	}
+	a.pending[topic][partition] = kgo.EpochOffset{Epoch: -1, Offset: offset}
 }
 
-// mark marks what is pending and reports whether something still is.
-func (a *adjuster) mark() bool {
+// read forgets the position of a partition that something was read from: what was read is committed in its stead.
+func (a *adjuster) read(topic string, partition int32) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.pending[topic], partition)
+	if len(a.pending[topic]) == 0 {
+		delete(a.pending, topic)
+	}
+}
+
+// forget drops all positions: the partitions are given back.
+func (a *adjuster) forget(context.Context, *kgo.Client, map[string][]int32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.pending = nil
+}
+
+// flush commits the positions that are older than wait and reports whether younger ones are left.
+func (a *adjuster) flush(ctx context.Context, wait time.Duration) bool {
 	if a == nil {
 		return false
 	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.pending) == 0 {
-		return false
+	list := a.pending
+	due := len(list) > 0 && time.Since(a.since) >= wait
+	if due {
+		a.pending = nil
 	}
-	for tp, offset := range a.pending {
-		a.cl.MarkCommitOffsets(map[string]map[int32]kgo.EpochOffset{tp.topic: {tp.partition: {Epoch: -1, Offset: offset}}})
+	a.mu.Unlock()
+	if due {
+		a.cl.CommitOffsetsSync(ctx, list, nil) // refused where the group has moved on, which is right
 	}
-	for topic, parts := range a.cl.MarkedOffsets() {
-		for p := range parts {
-			delete(a.pending, topicPartition{topic, p})
-		}
-	}
-	return len(a.pending) > 0
+	return len(list) > 0 && !due
 }
 
 func (a *adjuster) adjust(ctx context.Context, in map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
@@ -172,7 +195,7 @@ func (a *adjuster) adjust(ctx context.Context, in map[string]map[int32]kgo.Offse
 			}
 			parts[p] = kgo.NewOffset().At(l.Offset).WithEpoch(-1)
 			if a.commit {
-				a.later(topicPartition{topic, p}, l.Offset)
+				a.later(topic, p, l.Offset)
 			}
 		}
 	}
@@ -230,11 +253,11 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 	}
 	n, err := c.loop(e, cl)
 	_ = e.Out.Flush()
-	c.adjuster.mark()
 	commit := c.own && c.partition < 0 && c.props.Bool("enable.auto.commit", true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), 10*time.Second)
 	defer cancel()
 	if commit {
+		c.adjuster.flush(ctx, 0)
 		if cerr := cl.CommitMarkedOffsets(ctx); cerr != nil && err == nil {
 			e.logLine("WARN", "The last offsets could not be committed: "+plain(cerr), consumerClass)
 		}
@@ -270,6 +293,11 @@ func (c *consuming) loop(e *Env, cl *kgo.Client) (n int64, err error) {
 		if err != nil {
 			return n, err
 		}
+		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+			if len(p.Records) > 0 {
+				c.adjuster.read(p.Topic, p.Partition)
+			}
+		})
 		for it := fetches.RecordIter(); !it.Done() && (c.max < 0 || n < c.max); {
 			r := it.Next()
 			n++
@@ -303,7 +331,7 @@ func (c *consuming) poll(e *Env, cl *kgo.Client) (kgo.Fetches, error) {
 	}
 	for {
 		slice, cancel := ctx, context.CancelFunc(func() {})
-		if c.adjuster.mark() {
+		if c.adjuster.flush(ctx, c.interval) {
 			slice, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
 		}
 		fetches := cl.PollFetches(slice)

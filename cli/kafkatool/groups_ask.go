@@ -135,15 +135,16 @@ func describeClassic(ctx context.Context, cl *kgo.Client, id string) (*groupInfo
 		return nil, errors.New("the broker did not answer for the group")
 	}
 	g := &resp.Groups[0]
+	missing := &conn.Error{Code: kerr.GroupIDNotFound.Code, Message: "Group " + id + " not found."}
 	if err := conn.Code(g.ErrorCode, g.ErrorMessage); err != nil {
-		if g.ErrorCode == kerr.GroupIDNotFound.Code {
-			return &groupInfo{id: id, state: "Dead", missing: err}, nil
+		if g.ErrorCode == missing.Code {
+			return &groupInfo{id: id, state: "Dead", missing: missing}, nil
 		}
 		return nil, err
 	}
 	out := &groupInfo{id: id, state: g.State, strategy: g.Protocol}
-	if g.State == "Dead" && len(g.Members) == 0 {
-		out.missing = &conn.Error{Code: kerr.GroupIDNotFound.Code, Message: "Group " + id + " not found."}
+	if g.State == "Dead" && len(g.Members) == 0 { // before DescribeGroups 6
+		out.missing = missing
 	}
 	for i := range g.Members {
 		m := &g.Members[i]

@@ -1,12 +1,14 @@
 // Command millrace is the broker and its tools in one binary.
 //
 //	millrace serve [server.properties] [--override key=value]...
-//	millrace log dump FILE...
+//	millrace topic|produce|consume|group|config|log|cluster ...
 //	millrace bench ...
+//
+// Called by the name of one of Apache Kafka's tools (millrace install-tools writes such links) it is that tool.
 //
 // This package only wires parts together: serve.go starts a node, drivers.go names the I/O drivers that were built in
 // (uring.go adds io_uring under the build tag "uring"), listeners.go opens sockets, banner.go says what runs,
-// observe.go feeds the admin port, logging.go sets up slog, logdump.go prints segments.
+// observe.go feeds the admin port, logging.go sets up slog. Package cli has the tools.
 package main
 
 import (
@@ -45,7 +47,9 @@ func run(args []string) int {
 	root.AddCommand(cli.Commands()...)
 	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
-		fmt.Fprintln(os.Stderr, "millrace:", err)
+		if !cli.Told(err) {
+			fmt.Fprintln(os.Stderr, "millrace:", err)
+		}
 		var code exitCode
 		if errors.As(err, &code) {
 			return int(code)

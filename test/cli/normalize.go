@@ -23,13 +23,16 @@ var variable = []struct {
 	{regexp.MustCompile(`\b(org\.apache|java)\.[a-z.]*\b([A-Z][A-Za-z]+)(Exception|Error)\b`), "$2$3"},
 }
 
-var listed = regexp.MustCompile(`^(Invalid (?:state|types) list .* are: |Option \[.*\] takes .*one of these options: |Option '.*' requires one of the following scenarios: \[|Deletion of requested consumer groups \()([^)\]].*?|\[.*\])(\]|\) was successful\.)?$`)
+var listed = regexp.MustCompile(`^(.*(?:Valid (?:states|types) are: |one of these options: |of the following scenarios: \[|requested consumer groups \())(.*?)(\]|\) was successful\.)?$`)
 
 // inOrder sorts the items of lists that Kafka's tools print in the order of a hash.
 func inOrder(l string) string {
 	m := listed.FindStringSubmatch(l)
 	if m == nil {
 		return l
+	}
+	if m[3] == "]" && !strings.HasSuffix(l, "]]") { // the bracket belongs to the last item
+		m[2], m[3] = m[2]+m[3], ""
 	}
 	items := strings.Split(m[2], ", ")
 	slices.Sort(items)
