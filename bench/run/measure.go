@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"millrace/bench/proc"
+	"millrace/bench/producer"
 	"millrace/bench/prof"
 	"millrace/bench/rawgen"
 	"millrace/bench/target"
@@ -19,11 +20,17 @@ import (
 type Job struct {
 	Produce *rawgen.ProduceOptions `json:"produce,omitempty"`
 	Fetch   *rawgen.FetchOptions   `json:"fetch,omitempty"`
+	Model   *producer.Options      `json:"model,omitempty"` // a producer that batches as Kafka's does
+	Crowd   *rawgen.CrowdOptions   `json:"crowd,omitempty"` // long polls that find nothing
 }
 
 // Do runs a job in this process.
 func (j Job) Do() (*rawgen.Result, error) {
 	switch {
+	case j.Model != nil:
+		return producer.Run(*j.Model)
+	case j.Crowd != nil:
+		return rawgen.Crowd(*j.Crowd)
 	case j.Produce != nil && j.Fetch != nil:
 		return rawgen.EndToEnd(*j.Produce, *j.Fetch)
 	case j.Produce != nil:
@@ -36,12 +43,17 @@ func (j Job) Do() (*rawgen.Result, error) {
 
 // generate runs a job in a process of its own.
 func (c *campaign) generate(j Job) (*rawgen.Result, error) {
+	return Generate(c.pass.GenCPUs, &c.Sources, j)
+}
+
+// Generate runs a job in a process of its own, pinned to a list of CPUs (empty: anywhere).
+func Generate(cpus string, s *target.Sources, j Job) (*rawgen.Result, error) {
 	text, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
 	}
 	var stderr strings.Builder
-	out, err := proc.Run(c.pass.GenCPUs, &stderr, c.Sources.Self, append(append([]string(nil), c.Sources.SelfArgs...), "gen", "job", string(text))...)
+	out, err := proc.Run(cpus, &stderr, s.Self, append(append([]string(nil), s.SelfArgs...), "gen", "job", string(text))...)
 	if err != nil {
 		return nil, fmt.Errorf("generator: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}

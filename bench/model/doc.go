@@ -1,0 +1,14 @@
+// Package model predicts what a producer that follows Kafka's batching model does on a broker, and holds the prediction beside
+// measurements.
+//
+// The prediction is arithmetic over one cycle of one broker: records gather until the oldest batch has waited linger.ms, or one
+// is full, or requests in flight and the two processors allow the next request; then one request takes the batches of all
+// partitions of that broker. What client and broker pay for a request, a batch, a record and a byte, and how long an answer
+// takes, comes from five named cells that are measured once and then frozen (Costs). Nothing of the sweep flows back into them.
+//
+// It assumes that client and broker have a processor each, that records go round the partitions evenly, and that a rate is
+// handed over in lumps, tick by tick. It does not know retries, compression, or a broker that pauses.
+//
+// Files: predict.go (the arithmetic), costs.go (what was calibrated), calibrate.go (the five cells and the fit), fit.go (least
+// squares), sweep.go (the grid), measure.go (running cells), best.go (choosing a setting), table.go (text).
+package model

@@ -1,0 +1,193 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"millrace/bench/run"
+	"millrace/bench/target"
+)
+
+// Options describe a measured sweep on one target.
+type Options struct {
+	Target     target.Target
+	Place      target.Place
+	Sources    target.Sources
+	GenCPUs    string
+	Rounds     int           // counted runs of each cell
+	Duration   time.Duration // of a run
+	Warmup     time.Duration // of a run, not counted
+	Acks       int16
+	Cells      []Cell
+	Costs      *Costs // frozen; nil: calibrate first
+	JSON       string // written after every round; an unfinished one there is taken up again
+	NetworkMBs float64
+	MaxTime    time.Duration // begin no further round of the sweep after this; 0: no bound
+	Log        io.Writer
+	Version    string
+}
+
+// Report is a sweep: what was predicted and what was measured.
+type Report struct {
+	Meta   run.Meta `json:"meta"`
+	Target string   `json:"target"`
+	Rounds int      `json:"rounds"` // done
+	Costs  *Costs   `json:"costs"`
+	Cells  []Cell   `json:"cells"`
+}
+
+// LoadReport reads a sweep.
+func LoadReport(file string) (*Report, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	return r, json.Unmarshal(b, r)
+}
+
+func (r *Report) save(file string) error {
+	if file == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".tmp", b, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(file+".tmp", file)
+}
+
+// measurer runs cells on a started target.
+type measurer struct {
+	o      *Options
+	i      *target.Instance
+	topics int
+	began  time.Time
+}
+
+// Run calibrates unless costs are given, predicts every cell, then measures round by round.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	r := &Report{Target: o.Target.Name, Costs: o.Costs, Cells: o.Cells}
+	if old, err := LoadReport(o.JSON); o.JSON != "" && err == nil && old.Target == r.Target && len(old.Cells) == len(r.Cells) && old.Costs != nil {
+		r = old // an earlier part of the same sweep: its costs stay frozen
+	} else {
+		r.Meta = run.Meta{Started: time.Now(), Version: o.Version, Command: os.Args, Targets: []target.Target{o.Target}}
+		r.Meta.Machine()
+	}
+	i, _, err := target.Start(o.Target, o.Place)
+	if err != nil {
+		return nil, err
+	}
+	m := &measurer{o: &o, i: i, began: time.Now()}
+	err = m.all(ctx, r)
+	r.Meta.Ended = time.Now()
+	err = errors.Join(err, i.Stop())
+	if o.Target.Kind != target.Address {
+		err = errors.Join(err, os.RemoveAll(o.Place.Dir))
+	}
+	return r, errors.Join(err, r.save(o.JSON))
+}
+
+func (m *measurer) all(ctx context.Context, r *Report) error {
+	if r.Costs == nil {
+		cells := CalibrationCells()
+		if err := m.rounds(ctx, cells, 0, max(3, m.o.Rounds), func() error { return nil }); err != nil {
+			return err
+		}
+		for i := range cells {
+			cells[i].Runs = nil // the medians say it
+		}
+		costs, err := Calibrate(cells)
+		if err != nil {
+			return err
+		}
+		costs.Target, costs.Machine, costs.NetworkMBs = r.Target, r.Meta.CPU, m.o.NetworkMBs
+		r.Costs = costs
+	}
+	r.Predict()
+	return m.rounds(ctx, r.Cells, r.Rounds, m.o.Rounds, func() error {
+		r.Rounds++
+		return r.save(m.o.JSON)
+	})
+}
+
+// Predict fills in what the report's costs say.
+func (r *Report) Predict() {
+	for k := range r.Cells {
+		p := Predict(r.Cells[k].Settings, r.Costs)
+		r.Cells[k].Predicted = &p
+	}
+}
+
+func (m *measurer) rounds(ctx context.Context, cells []Cell, from, to int, done func() error) error {
+	for round := from; round < to; round++ {
+		if m.o.MaxTime > 0 && time.Since(m.began) > m.o.MaxTime {
+			fmt.Fprintf(m.o.Log, "%d of %d rounds are done and the time is over: start again to go on\n", round, to)
+			return nil
+		}
+		for k := range cells {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			c := &cells[k]
+			if err := m.once(c); err != nil {
+				c.Errors = append(c.Errors, err.Error())
+				fmt.Fprintf(m.o.Log, "%s: %v\n", c.Name, err)
+			}
+			c.summarize()
+			m.tell(round, c)
+		}
+		if err := done(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once makes one run of a cell on a new topic.
+func (m *measurer) once(c *Cell) error {
+	m.topics++
+	topic := fmt.Sprintf("model-%d-%d", os.Getpid(), m.topics)
+	if err := target.CreateTopic(m.i.Addr, topic, c.Settings.Partitions, map[string]string{"file.delete.delay.ms": "1000"}); err != nil {
+		return err
+	}
+	o := c.Settings.Options()
+	o.Addr, o.Topic, o.Acks, o.Duration, o.Warmup, o.WatchPID, o.NoBad = m.i.Addr, topic, m.o.Acks, m.o.Duration, m.o.Warmup, m.i.PID, !m.i.Target.ChecksRecords()
+	res, err := run.Generate(m.o.GenCPUs, &m.o.Sources, run.Job{Model: &o})
+	if err == nil {
+		if res.Latency != nil {
+			res.Latency.Encoded = "" // hundreds of runs: the quantiles are enough
+		}
+		if res.Model != nil && res.Model.Wait != nil {
+			res.Model.Wait.Encoded = ""
+		}
+		if res.Model != nil && res.Model.RoundTrip != nil {
+			res.Model.RoundTrip.Encoded = ""
+		}
+		c.Runs = append(c.Runs, res)
+		if res.FailureCount > 0 {
+			err = errors.New(res.Failures[0])
+		}
+	}
+	return errors.Join(err, target.DeleteTopic(m.i.Addr, topic))
+}
+
+func (m *measurer) tell(round int, c *Cell) {
+	if len(c.Runs) == 0 || c.Measured == nil {
+		return
+	}
+	r := c.Runs[len(c.Runs)-1]
+	line := fmt.Sprintf("round %d  %-36s %9.0f rec/s %8.0f req/s", round+1, c.Name, float64(r.Records)/r.Seconds, float64(r.Requests)/r.Seconds)
+	if records, requests, ok := c.off(); ok {
+		line += fmt.Sprintf("   predicted %+.0f %% %+.0f %%", records*100, requests*100)
+	}
+	fmt.Fprintln(m.o.Log, line)
+}
