@@ -34,7 +34,7 @@ func (cs *coordinators) lag() []metric.Family {
 		sums := map[[2]string]float64{}
 		for i := range list {
 			o := &list[i]
-			labels := []metric.Label{{Name: "consumergroup", Value: o.group}, {Name: "topic", Value: o.topic}, {Name: "partition", Value: strconv.Itoa(int(o.partition))}}
+			labels := []metric.Label{{Name: "consumergroup", Value: o.group}, {Name: "partition", Value: strconv.Itoa(int(o.partition))}, {Name: "topic", Value: o.topic}}
 			offset.Samples = append(offset.Samples, metric.Sample{Labels: labels, Value: float64(o.offset)})
 			t := cs.node.FindTopic(o.topic)
 			if t == nil {
