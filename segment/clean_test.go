@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"millrace/internal/codec"
 	"millrace/segment/batch"
+	"millrace/vfs"
 )
 
 // kv is one record of the tests; a nil value is a tombstone.
@@ -347,16 +349,161 @@ func TestCleanKeepsLastOfProducersAndOfTheLog(t *testing.T) {
 	progress(t, l)
 }
 
-// TestCleanRecordsWithoutKey: they cannot be in a compacted topic, but a topic may have become one.
+// TestCleanRecordsWithoutKey: they cannot be in a compacted topic, but a topic may have become one. The last batch below the
+// bound stays, emptied: a fetch behind the last key still gets somewhere.
 func TestCleanRecordsWithoutKey(t *testing.T) {
 	l := mustCreate(t, newMemDir(t), testParams())
-	must(t, appendAll(l, nil, producerBatch(0, 0, -1, -1, -1, 3, 10), kvBatch(3, 10, 0, put("a", "1"))))
+	must(t, appendAll(l, nil, producerBatch(0, 0, -1, -1, -1, 3, 10), kvBatch(3, 10, 0, put("a", "1")), producerBatch(4, 0, -1, -1, -1, 3, 10)))
 	roll(t, l)
 	s := mustClean(t, l, cleanSettings(l, 100))
-	if s.InvalidRecords != 3 || len(flatten(t, l, 0)) != 1 {
+	if s.InvalidRecords != 6 || len(flatten(t, l, 0)) != 1 {
 		t.Fatalf("%+v", s)
 	}
 	progress(t, l)
+	last := batch.View(readBatches(t, l, 4, l.WrittenEnd(), 1000)[0])
+	if last.BaseOffset() != 4 || last.LastOffset() != 6 || last.Count() != 0 {
+		t.Fatalf("%+v", last.Fields())
+	}
+}
+
+// twoGroups is a log whose cleaning has two groups, the first of which loses its last segment altogether.
+func twoGroups(t *testing.T) (*vfs.Mem, *Log, map[string]string) {
+	m := newMemDir(t)
+	p := testParams()
+	p.Options.SegmentBytes = 1000
+	l := mustCreate(t, m, p)
+	must(t, appendAll(l, nil, kvBatch(0, 10, 0, put("a", "1"))))
+	roll(t, l)
+	must(t, appendAll(l, nil, kvBatch(1, 10, 0, put("b", "1"))))
+	roll(t, l)
+	must(t, appendAll(l, nil, kvBatch(2, 10, 0, put("b", "2"+string(value(1, 900))))))
+	roll(t, l)
+	must(t, appendAll(l, nil, kvBatch(3, 10, 0, put("c", "1"))))
+	return m, l, state(t, l)
+}
+
+// TestCleanSwapCoversEmptySegments: killed when the swap is durable and the old files are still there, recovery takes away
+// all that the swap was made from.
+func TestCleanSwapCoversEmptySegments(t *testing.T) {
+	m, l, want := twoGroups(t)
+	l.Checkpoint(nil)
+	must(t, runJobs(l))
+	o := cleanSettings(l, 5000)
+	c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+	stop := errors.New("stop")
+	_, err := c.Run(func(g *Cleaned) (bool, error) {
+		for _, suffix := range cleanSuffixes {
+			must(t, m.Rename(g.fresh.path(suffix)+suffixCleaned, g.fresh.path(suffix)+suffixSwap))
+		}
+		must(t, m.SyncDir(testDir))
+		return true, stop
+	})
+	if !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	p := testParams()
+	p.RecoveryPoint = l.RecoveryPoint()
+	im := m.Image(0)
+	l2, rep, err := Open(im, p)
+	must(t, err)
+	if l2.Segments() != l.Segments()-1 || len(rep.Damage) > 0 || l2.view.Load().segs[1].base != 2 {
+		t.Fatalf("%d segments of %d, %+v", l2.Segments(), l.Segments(), rep)
+	}
+	checkState(t, "recovered", l2, want)
+	progress(t, l2)
+}
+
+// TestCleanAndDeleteRecords: the log start passes segments that are being replaced, and segments that wait for it.
+func TestCleanAndDeleteRecords(t *testing.T) {
+	for _, start := range []int64{1, 2, 3} {
+		m, l, want := twoGroups(t)
+		s, err := func() (*CleanStats, error) {
+			l.Checkpoint(nil)
+			must(t, runJobs(l))
+			o := cleanSettings(l, 5000)
+			c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+			first := true
+			s, err := c.Run(func(g *Cleaned) (bool, error) {
+				if !l.Replace(g) {
+					return false, nil
+				}
+				if first {
+					first = false
+					l.SetStart(start)
+					l.Retention(6000, l.WrittenEnd())
+				}
+				return true, runJobs(l)
+			})
+			l.EndClean(c, err == nil)
+			return &s, err
+		}()
+		must(t, err)
+		l.Retention(6000, l.WrittenEnd())
+		must(t, runJobs(l))
+		delete(want, "a")
+		if start == 3 {
+			delete(want, "b")
+		}
+		checkState(t, fmt.Sprint("start at ", start), l, want)
+		progress(t, l)
+		if l.Start() != start || s.Groups != 2 {
+			t.Errorf("start %d, %+v", l.Start(), s)
+		}
+		end := l.End()
+		must(t, l.Close(nil))
+		p := testParams()
+		p.Clean, p.CleanEnd, p.RecoveryPoint, p.LogStart = true, end, end, start
+		l, rep, err := Open(m, p)
+		if err != nil || len(rep.Damage)+len(rep.Notes) > 0 {
+			t.Fatalf("%v %+v", err, rep)
+		}
+		checkState(t, "restarted", l, want)
+	}
+}
+
+// TestCleanAndTruncate: a cleaning from before a truncation changes nothing behind it.
+func TestCleanAndTruncate(t *testing.T) {
+	m, l, _ := twoGroups(t)
+	l.Checkpoint(nil)
+	must(t, runJobs(l))
+	o := cleanSettings(l, 5000)
+	c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+	s, err := c.Run(func(g *Cleaned) (bool, error) {
+		if l.cutCount == 0 {
+			l.Truncate(2)
+			if l.Replace(g) {
+				t.Error("replaced while a truncation is under way")
+			}
+			must(t, runJobs(l))
+			must(t, appendAll(l, nil, kvBatch(2, 10, 0, put("a", "9"))))
+		}
+		return l.Replace(g), runJobs(l)
+	})
+	must(t, err)
+	l.EndClean(c, true)
+	if s.Groups != 0 || s.Skipped != 2 || l.CleanedTo() != 0 {
+		t.Errorf("%+v, clean to %d", s, l.CleanedTo())
+	}
+	checkState(t, "truncated", l, map[string]string{"a": "9", "b": "1"})
+	roll(t, l)
+	must(t, appendAll(l, nil, kvBatch(3, 10, 0, put("z", "1"))))
+	o.Stable = l.WrittenEnd()
+	mustClean(t, l, o)
+	checkState(t, "cleaned", l, map[string]string{"a": "9", "b": "1", "z": "1"})
+	// Into a cleaned segment, where records are missing.
+	l.Truncate(1)
+	must(t, runJobs(l))
+	if l.CleanedTo() > l.End() || l.End() != 1 {
+		t.Errorf("end %d, clean to %d", l.End(), l.CleanedTo())
+	}
+	must(t, l.Close(nil))
+	list, err := m.List(testDir)
+	must(t, err)
+	for _, e := range list {
+		if strings.HasSuffix(e.Name(), suffixCleaned) || strings.HasSuffix(e.Name(), suffixSwap) {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
 }
 
 func txnBatch(offset, pid int64, seq int32, recs ...kv) batch.View {
