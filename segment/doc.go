@@ -28,6 +28,10 @@
 //	if s := l.BeginSync(); s != nil { datasync each s.Files } ... l.SyncDone(s, err)
 //	for j := l.TakeJob(); j != nil; j = l.TakeJob() { offload j.Run } ... l.JobDone(j, err)
 //
+// Compaction (clean*.go) runs beside: BeginClean, Cleaning.Run on a goroutine of its own, Replace for each finished group,
+// EndClean. clean.go what is dirty; cleanmap.go keys; cleanrun.go the passes; cleanbatch.go what stays of a batch;
+// cleantxn.go aborted transactions; cleanfile.go the files and their swap.
+//
 // Files, by what they are about. Formats: names.go, rootfiles.go, offsets.go, meta.go, snapshot.go, indexfile.go, sum.go,
 // damage.go, digest.go. In memory: segment.go, view.go, memindex.go, state.go, epochs.go. The life of a log: log.go,
 // append.go, roll.go, sync.go, checkpoint.go, retention.go, truncate.go, jobs.go. Reads: find.go, times.go, section.go.
