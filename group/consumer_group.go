@@ -42,11 +42,11 @@ type consumerGroup struct {
 	seats     map[string]*seat // nil in a draft
 	stale     bool             // the topics have changed since hash was computed
 	resolving bool             // regular expressions are to be matched
-	reviewed  time2
+	reviewed  review
 }
 
-// time2 is when the regular expressions were last matched, and against which topics.
-type time2 struct {
+// review is when the regular expressions were last matched, and against which topics.
+type review struct {
 	ms      int64 // monotonic
 	version int64
 }

@@ -64,7 +64,7 @@ func (k *consumerGroup) matchRegexes() {
 	ch.commit(func(now *consumerGroup, code Code) {
 		k.resolving = false
 		if code == None {
-			k.reviewed = time2{k.c.now.Mono, version}
+			k.reviewed = review{k.c.now.Mono, version}
 		}
 	})
 }

@@ -43,5 +43,5 @@
 // records-held state equals that of a replay of its log at every moment; nothing of a failed write shows.
 //
 // Files: coordinator.go (entry, Ready), group.go (Group, protocol, dispatch), requests.go, codes.go, config.go, timer.go;
-// offsets.go, pending.go (transactions), commit.go, expire.go, admin.go; classic*.go; consumer*.go. Record schemas are in package record.
+// offsets.go, pending.go (transactions), commit.go, expire.go, admin.go; classic*.go; consumer*.go, with assign*.go (server-side assignors) and regex.go. Record schemas are in package record.
 package group
