@@ -29,13 +29,10 @@ type conn struct {
 
 	// What ApiVersions told of the client (KIP-511).
 	clientName, clientVersion string
-
-	throttleUntilMs int64
-	session         *session // the fetch session used last, to skip the lookup
 }
 
-// heldMax is how many frames may wait behind an open request before the socket is no longer read. Frames that were
-// received already are still taken.
+// heldMax is how many frames may wait behind an open request before no more are taken from the socket. What was received
+// behind them waits in the netpoll connection, a chunk at most, so that held never grows beyond it.
 const heldMax = 1
 
 // frame takes one whole frame from the socket.
@@ -157,9 +154,14 @@ func (c *conn) ended() {
 		b.Release()
 	}
 	c.held = nil
-	for r := c.head; r != nil; r = r.next {
-		if r.cancel != nil && !r.done {
-			r.cancel.cancelled(r)
+	for again := true; again; {
+		again = false
+		for r := c.head; r != nil; r = r.next {
+			if r.cancel != nil && !r.done {
+				r.cancel.cancelled(r) // ends in reap, which takes the list apart: begin anew
+				again = true
+				break
+			}
 		}
 	}
 	c.reap()

@@ -18,8 +18,6 @@ type api struct {
 	info *wire.API
 	raw  func(f *Frontend, r *request)
 	cold handler
-	// early keeps the API usable before the node is ready; only ApiVersions.
-	early bool
 }
 
 // served reports whether the node answers the API, and so whether ApiVersions lists it.

@@ -117,7 +117,8 @@ func (f *Frontend) step(s *fetchState) {
 		return
 	}
 	loop := s.req.conn.ls.loop
-	if f.stopping.Load() || urgent || total >= s.minBytes || len(s.parts) == 0 || s.view.MaxWaitMs <= 0 || s.waitNs != 0 && loop.NowNs() >= s.waitNs {
+	// Nobody is there to cancel the wait of a connection that ended while a worker planned.
+	if f.stopping.Load() || s.req.conn.closed || urgent || total >= s.minBytes || len(s.parts) == 0 || s.view.MaxWaitMs <= 0 || s.waitNs != 0 && loop.NowNs() >= s.waitNs {
 		f.answerFetch(s)
 		return
 	}

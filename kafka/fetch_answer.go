@@ -104,5 +104,6 @@ func (s *fetchState) clear() {
 	s.parts = s.parts[:0]
 	clear(s.seen)
 	s.session = nil
+	s.orphaned = false
 	s.kind = fetchSessionless
 }

@@ -34,7 +34,11 @@ func (f *Frontend) openSession(s *fetchState) wire.ErrorCode {
 	if ses.byID != (v.Version >= 13) {
 		return wire.FetchSessionTopicIdError
 	}
+	before := len(ses.parts)
 	ses.update(v)
+	if n := len(ses.parts); n != before {
+		f.sessions.resized(ses, n)
+	}
 	if len(ses.parts) == 0 {
 		f.sessions.remove(ses.id)
 		return wire.NoError

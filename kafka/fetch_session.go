@@ -33,7 +33,9 @@ type session struct {
 	// head..tail is the order in which partitions are filled: those that returned records go to the back.
 	head, tail *sessionPart
 
-	createdMs, usedMs int64 // guarded by the cache
+	// Guarded by the cache; size is the number of partitions as the cache knows it.
+	createdMs, usedMs int64
+	size              int
 }
 
 // sessionPart is one partition of a session: what the client asks of it and what it was told last.
@@ -97,7 +99,7 @@ func (s *session) moveToBack(p *sessionPart) {
 }
 
 // sessionCache holds the sessions of all connections. Any goroutine; mu guards everything but the insides of a
-// session.
+// session, which it does not look at: their owner may be changing them.
 type sessionCache struct {
 	mu      sync.Mutex
 	slots   int
@@ -133,7 +135,8 @@ func (c *sessionCache) create(parts []sessionPart, byID bool, nowMs int64) *sess
 		s.add(&parts[i])
 	}
 	c.byID[s.id] = s
-	c.parts += int64(len(parts))
+	s.size = len(s.parts)
+	c.parts += int64(s.size)
 	return s
 }
 
@@ -142,7 +145,7 @@ func (c *sessionCache) evict(size int, nowMs int64) bool {
 	var victim *session
 	for _, s := range c.byID {
 		idle := nowMs-s.usedMs > c.evictMs
-		outgrown := nowMs-s.createdMs > c.evictMs && len(s.parts) < size
+		outgrown := nowMs-s.createdMs > c.evictMs && s.size < size
 		if (idle || outgrown) && (victim == nil || s.usedMs < victim.usedMs) {
 			victim = s
 		}
@@ -151,9 +154,19 @@ func (c *sessionCache) evict(size int, nowMs int64) bool {
 		return false
 	}
 	delete(c.byID, victim.id)
-	c.parts -= int64(len(victim.parts))
+	c.parts -= int64(victim.size)
 	c.evicted++
 	return true
+}
+
+// resized notes how many partitions a session has now. The caller holds the session's mu, which comes before the cache's.
+func (c *sessionCache) resized(s *session, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID[s.id] == s {
+		c.parts += int64(size - s.size)
+		s.size = size
+	}
 }
 
 func (c *sessionCache) get(id int32, nowMs int64) *session {
@@ -171,7 +184,7 @@ func (c *sessionCache) remove(id int32) {
 	defer c.mu.Unlock()
 	if s := c.byID[id]; s != nil {
 		delete(c.byID, id)
-		c.parts -= int64(len(s.parts))
+		c.parts -= int64(s.size)
 	}
 }
 
