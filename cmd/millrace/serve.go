@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -75,8 +76,8 @@ func serve(loaded *config.Loaded) error {
 		s.log.Warn(w)
 	}
 	reportFindings(s.log, loaded)
-	if err := s.start(); err != nil {
-		s.stop()
+	limit := time.Duration(loaded.Broker.ShutdownTimeoutMs) * time.Millisecond
+	if up, err := s.startOrGiveUp(limit, signals); !up {
 		return err
 	}
 	s.banner()
@@ -87,16 +88,50 @@ func serve(loaded *config.Loaded) error {
 		s.log.Error("the broker cannot go on", "error", err)
 		os.Exit(1)
 	}
-	return s.stopWithin(time.Duration(loaded.Broker.ShutdownTimeoutMs)*time.Millisecond, signals)
+	return s.stopWithin(limit, signals)
 }
 
-func (s *server) start() error {
+// startOrGiveUp starts the broker, unless a signal or the death of a part comes first: recovery may take long, and a
+// start that waits for a loop which could not be opened would never end. No client was let in by then, so that nothing
+// is lost by leaving.
+func (s *server) startOrGiveUp(limit time.Duration, signals <-chan os.Signal) (up bool, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	started := make(chan error, 1)
+	go func() { started <- s.start(ctx) }()
+	select {
+	case err = <-started:
+		if err == nil {
+			return true, nil
+		}
+	case err = <-s.fatal:
+		return false, fmt.Errorf("the broker cannot start: %w", err)
+	case sig := <-signals:
+		s.log.Info("stopping while starting", "signal", sig.String())
+		cancel()
+		var late <-chan time.Time
+		if limit > 0 {
+			late = time.After(limit)
+		}
+		select {
+		case <-started:
+			return false, s.stopWithin(limit, signals)
+		case <-late:
+			return false, errors.New("the start did not end in time; nothing was acknowledged in it")
+		}
+	}
+	if serr := s.stopWithin(limit, signals); serr != nil {
+		s.log.Warn("giving up the start", "error", serr)
+	}
+	return false, err
+}
+
+func (s *server) start(ctx context.Context) error {
 	c := s.loaded.Broker
 	metrics := metric.NewRegistry()
 	if err := s.startLoops(metrics); err != nil {
 		return err
 	}
-	ctx := context.Background()
 	node, err := broker.Open(ctx, broker.Options{Layers: s.loaded.Layers(), Loops: s.loops, Levels: s.levels, Metrics: metrics,
 		Fatal: func(err error) { s.fatal <- err }})
 	if err != nil {
@@ -161,7 +196,8 @@ func requestBudget(c *config.BrokerConfig, loops int) int64 {
 	return max(total/int64(loops), 2*int64(c.SocketRequestMaxBytes))
 }
 
-// stopWithin stops cleanly, or gives up: at the second signal, or when the time is over.
+// stopWithin stops cleanly, or gives up when the time is over; no limit means that there is none. Further signals change
+// nothing, as in Kafka: whoever cannot wait has SIGKILL, which loses nothing that was acknowledged.
 func (s *server) stopWithin(limit time.Duration, signals <-chan os.Signal) error {
 	done := make(chan error, 1)
 	go func() { done <- s.stop() }()
@@ -172,7 +208,7 @@ func (s *server) stopWithin(limit time.Duration, signals <-chan os.Signal) error
 	for {
 		select {
 		case err := <-done:
-			if err == nil {
+			if err == nil && s.node != nil {
 				s.log.Info("stopped cleanly")
 			}
 			return err
