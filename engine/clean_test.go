@@ -421,3 +421,29 @@ func noRate() float64 {
 	o.ensureDefaults()
 	return o.BytesPerSecond
 }
+
+// TestDeletedWhileCreationReturns: a partition is deleted the moment it is known; its name is claimed until its directory
+// has gone, and free afterwards.
+func TestDeletedWhileCreationReturns(t *testing.T) {
+	e, _ := start(t, testOptions(vfs.NewMem()))
+	for range 300 {
+		created := make(chan error, 1)
+		e.Create(PartitionSpec{Topic: "x"}, func(_ *Partition, err error) { created <- err })
+		var p *Partition
+		for p == nil {
+			p = e.Lookup("x", 0)
+		}
+		deleted := make(chan error, 1)
+		e.Delete(p, func(err error) { deleted <- err })
+		for _, c := range []chan error{created, deleted} {
+			select {
+			case err := <-c:
+				if err != nil {
+					t.Fatal(err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("no answer")
+			}
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (e *Engine) create(spec PartitionSpec) (*Partition, error) {
 	if err != nil {
 		return p, err
 	}
-	defer e.unreserve(name)
+	defer e.unreserve(name, e.claim(name))
 	config := spec.Config
 	if config == nil {
 		config = e.opts.Config
@@ -104,10 +104,21 @@ func (e *Engine) reserve(name string, spec PartitionSpec) (*Partition, *logDir, 
 	}
 }
 
-func (e *Engine) unreserve(name string) {
+// claim is what reserve or forget has put on a name.
+func (e *Engine) claim(name string) chan struct{} {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.making[name]
+}
+
+// unreserve gives a claim up. By then the name may bear another: a partition can be deleted before its creation has
+// returned.
+func (e *Engine) unreserve(name string, claim chan struct{}) {
 	e.mu.Lock()
-	close(e.making[name])
-	delete(e.making, name)
+	close(claim)
+	if e.making[name] == claim {
+		delete(e.making, name)
+	}
 	e.mu.Unlock()
 }
 
@@ -206,8 +217,9 @@ func (e *Engine) forget(p *Partition) (release func()) {
 	}
 	e.perDir[p.dir]--
 	e.perShd[p.shard]--
-	e.making[name] = make(chan struct{})
-	return func() { e.unreserve(name) }
+	claim := make(chan struct{})
+	e.making[name] = claim
+	return func() { e.unreserve(name, claim) }
 }
 
 // remove is Delete, on the owner loop.
