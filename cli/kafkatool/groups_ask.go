@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -12,13 +13,24 @@ import (
 	"millrace/cli/conn"
 )
 
+// request asks until there is a coordinator: the first question about groups makes a broker create their topic.
 func request[R kmsg.Response](ctx context.Context, cl *kgo.Client, req kmsg.Request) (R, error) {
-	var none R
-	resp, err := cl.Request(ctx, req)
-	if err != nil {
-		return none, err
+	for {
+		resp, err := cl.Request(ctx, req)
+		if err == nil {
+			return resp.(R), nil
+		}
+		if !errors.Is(err, kerr.CoordinatorNotAvailable) && !errors.Is(err, kerr.CoordinatorLoadInProgress) && !errors.Is(err, kerr.NotCoordinator) {
+			var none R
+			return none, err
+		}
+		select {
+		case <-ctx.Done():
+			var none R
+			return none, err
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
-	return resp.(R), nil
 }
 
 // listGroups asks all brokers for groups of consumers, sorted by name.

@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &Runner{Dir: t.TempDir(), Tools: tools, Bootstrap: BrokerAddr(t), Limit: 2 * time.Minute,
-				Fixtures: harness.Root()}
+				Fixtures: harness.Root(), Java: os.Getenv("MILLRACE_TEST_TOOLS") != ""}
 			defer r.Kill()
 			for i, want := range steps {
 				got, err := r.Run(want)

@@ -67,7 +67,9 @@ func (r *Runner) normalize(command, out string, stderr bool) []string {
 	}
 	out = strings.ReplaceAll(out, r.Bootstrap, "{B}")
 	out = strings.ReplaceAll(out, r.Dir, "{DIR}")
-	out = strings.ReplaceAll(out, r.Fixtures, "{FIXTURES}")
+	if r.Fixtures != "" {
+		out = strings.ReplaceAll(out, r.Fixtures, "{FIXTURES}")
+	}
 	if i := strings.LastIndexByte(r.Bootstrap, ':'); i >= 0 {
 		out = strings.ReplaceAll(out, r.Bootstrap[i:], ":{PORT}")
 	}

@@ -92,13 +92,18 @@ type Runner struct {
 	Bootstrap string // $B of the commands
 	Fixtures  string // $FIXTURES: the root of the repository, for files of Apache Kafka
 	Limit     time.Duration
+	Java      bool // the tools are slow to start: $PAUSE (seconds until a consumer has joined) and $WAIT (--timeout-ms) are long
 	bg        []*exec.Cmd
 }
 
 func (r *Runner) command(ctx context.Context, line string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "sh", "-c", line)
 	c.Dir = r.Dir
-	c.Env = append(os.Environ(), "PATH="+r.Tools+":"+os.Getenv("PATH"), "B="+r.Bootstrap, "TZ=UTC", "FIXTURES="+r.Fixtures, "MILLRACE_BOOTSTRAP="+r.Bootstrap)
+	pause, wait := "PAUSE=3", "WAIT=2500"
+	if r.Java {
+		pause, wait = "PAUSE=10", "WAIT=8000"
+	}
+	c.Env = append(os.Environ(), pause, wait, "PATH="+r.Tools+":"+os.Getenv("PATH"), "B="+r.Bootstrap, "TZ=UTC", "FIXTURES="+r.Fixtures, "MILLRACE_BOOTSTRAP="+r.Bootstrap)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	return c
