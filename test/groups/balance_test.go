@@ -23,6 +23,10 @@ func TestBalancers(t *testing.T) {
 			balance(t, harness.Name(name), kgo.Balancers(balancer))
 		})
 	}
+	t.Run("server", func(t *testing.T) {
+		t.Parallel()
+		balance(t, harness.Name("server"), kgo.ServerSideBalancer())
+	})
 }
 
 // audience is what the members of one group own and have read. Any goroutine.

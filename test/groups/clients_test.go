@@ -22,10 +22,13 @@ import (
 // member is one member of a group in some client: it tells seen the value of every record, commits, and leaves when ctx ends.
 type member func(ctx context.Context, addr, group, topic string, seen func(value string)) error
 
-var libraries = map[string]member{"franz-go": franzMember, "sarama": saramaMember, "kafka-go": kafkaGoMember, "confluent": confluentMember,
-	"kcat": kcatMember, "console": consoleMember}
+var libraries = map[string]member{"franz-go": franzMemberOf(), "sarama": saramaMember, "kafka-go": kafkaGoMember, "confluent": confluentMemberOf(&confluent.ConfigMap{"heartbeat.interval.ms": 200, "session.timeout.ms": 6000}),
+	"kcat": kcatMember, "console": consoleMemberOf("--command-property", "heartbeat.interval.ms=200"),
+	"franz-go-848": franzMemberOf(kgo.ServerSideBalancer()), "confluent-848": confluentMemberOf(&confluent.ConfigMap{"group.protocol": "consumer"}),
+	"console-848": consoleMemberOf("--command-property", "group.protocol=consumer")}
 
-// TestLibrariesShareATopic runs two members of each library in a group of their own: together they read every record once,
+// TestLibrariesShareATopic runs two members of each library in a group of their own, with the classic protocol or that of
+// KIP-848: together they read every record once,
 // commit, leave; then the committed offsets stand at the end.
 func TestLibrariesShareATopic(t *testing.T) {
 	for name, m := range libraries {
@@ -33,7 +36,7 @@ func TestLibrariesShareATopic(t *testing.T) {
 			switch name {
 			case "kcat":
 				harness.Program(t, "kcat", "test/install.sh does it")
-			case "console":
+			case "console", "console-848":
 				harness.KafkaTool(t, "kafka-console-consumer")
 			}
 			t.Parallel()
@@ -93,16 +96,19 @@ func share(t *testing.T, m member) {
 	}
 }
 
-func franzMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		return err
+func franzMemberOf(opts ...kgo.Opt) member {
+	return func(ctx context.Context, addr, group, topic string, seen func(string)) error {
+		cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(addr), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic),
+			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart())}, opts...)...)
+		if err != nil {
+			return err
+		}
+		defer cl.Close()
+		for ctx.Err() == nil {
+			cl.PollFetches(ctx).EachRecord(func(r *kgo.Record) { seen(string(r.Value)) })
+		}
+		return cl.CommitUncommittedOffsets(context.Background())
 	}
-	defer cl.Close()
-	for ctx.Err() == nil {
-		cl.PollFetches(ctx).EachRecord(func(r *kgo.Record) { seen(string(r.Value)) })
-	}
-	return cl.CommitUncommittedOffsets(context.Background())
 }
 
 type saramaHandler struct{ seen func(string) }
@@ -153,27 +159,32 @@ func kafkaGoMember(ctx context.Context, addr, group, topic string, seen func(str
 	}
 }
 
-func confluentMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
-	c, err := confluent.NewConsumer(&confluent.ConfigMap{"bootstrap.servers": addr, "group.id": group, "auto.offset.reset": "earliest", "auto.commit.interval.ms": 100,
-		"heartbeat.interval.ms": 200, "session.timeout.ms": 6000})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := c.Subscribe(topic, nil); err != nil {
-		return err
-	}
-	for ctx.Err() == nil {
-		switch e := c.Poll(100).(type) {
-		case *confluent.Message:
-			seen(string(e.Value))
-		case confluent.Error:
-			if e.IsFatal() {
-				return e
+func confluentMemberOf(more *confluent.ConfigMap) member {
+	return func(ctx context.Context, addr, group, topic string, seen func(string)) error {
+		cfg := confluent.ConfigMap{"bootstrap.servers": addr, "group.id": group, "auto.offset.reset": "earliest", "auto.commit.interval.ms": 100}
+		for k, v := range *more {
+			cfg[k] = v
+		}
+		c, err := confluent.NewConsumer(&cfg)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if err := c.Subscribe(topic, nil); err != nil {
+			return err
+		}
+		for ctx.Err() == nil {
+			switch e := c.Poll(100).(type) {
+			case *confluent.Message:
+				seen(string(e.Value))
+			case confluent.Error:
+				if e.IsFatal() {
+					return e
+				}
 			}
 		}
+		return nil
 	}
-	return nil
 }
 
 func kcatMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
@@ -181,9 +192,12 @@ func kcatMember(ctx context.Context, addr, group, topic string, seen func(string
 		"-X", "heartbeat.interval.ms=200", topic))
 }
 
-func consoleMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
-	return lines(ctx, seen, exec.Command(consoleTool(), "--bootstrap-server", addr, "--topic", topic, "--group", group, "--from-beginning",
-		"--command-property", "auto.commit.interval.ms=100", "--command-property", "heartbeat.interval.ms=200"))
+func consoleMemberOf(args ...string) member {
+	return func(ctx context.Context, addr, group, topic string, seen func(string)) error {
+		args := append([]string{"--bootstrap-server", addr, "--topic", topic, "--group", group, "--from-beginning",
+			"--command-property", "auto.commit.interval.ms=100"}, args...)
+		return lines(ctx, seen, exec.Command(consoleTool(), args...))
+	}
 }
 
 // lines runs a program that prints one record a line, and ends it in good order with ctx.
