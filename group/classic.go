@@ -42,6 +42,8 @@ type classicGroup struct {
 	topics     topicSet
 
 	members  map[string]*member
+	waiting  int                // members whose join waits
+	offered  map[string]int     // how many members offer a protocol
 	statics  map[string]*member // by instance id
 	promised map[string]*promise
 	unsynced map[string]bool // members that have not synced this generation
@@ -77,7 +79,7 @@ type topicSet struct {
 }
 
 func newClassicGroup(g *Group) *classicGroup {
-	k := &classicGroup{c: g.c, g: g, members: map[string]*member{}, statics: map[string]*member{},
+	k := &classicGroup{c: g.c, g: g, members: map[string]*member{}, statics: map[string]*member{}, offered: map[string]int{},
 		promised: map[string]*promise{}, unsynced: map[string]bool{}, stateMs: -1}
 	k.joinEnd.group, k.syncEnd.group = g, g
 	k.joinEnd.fire, k.syncEnd.fire = k.joinTimeout, k.syncTimeout
@@ -147,6 +149,7 @@ func (k *classicGroup) restored(m *record.ClassicMember) *member {
 // put adds a member.
 func (k *classicGroup) put(m *member) {
 	k.members[m.id] = m
+	k.count(m, 1)
 	if m.instance != nil {
 		k.statics[*m.instance] = m
 	}
@@ -159,12 +162,33 @@ func (k *classicGroup) drop(m *member) {
 	k.c.stop(&m.beat)
 	delete(k.members, m.id)
 	delete(k.unsynced, m.id)
+	k.count(m, -1)
 	if m.instance != nil && k.statics[*m.instance] == m {
 		delete(k.statics, *m.instance)
 	}
 	if k.leader == m.id {
 		k.leader = k.first()
 	}
+}
+
+// count adds the member's protocols to what is offered, or takes them off.
+func (k *classicGroup) count(m *member, n int) {
+	for i := range m.protocols {
+		name := m.protocols[i].Name
+		if slices.ContainsFunc(m.protocols[:i], func(p Protocol) bool { return p.Name == name }) {
+			continue
+		}
+		if k.offered[name] += n; k.offered[name] == 0 {
+			delete(k.offered, name)
+		}
+	}
+}
+
+// offer changes what a member offers.
+func (k *classicGroup) offer(m *member, protocols []Protocol) {
+	k.count(m, -1)
+	m.protocols = protocols
+	k.count(m, 1)
 }
 
 // first is the member with the smallest id, "" if there is none.
@@ -299,12 +323,14 @@ func (k *classicGroup) supports(typ string, list []Protocol) bool {
 
 // shared tells whether all members, or those but one, offer the protocol.
 func (k *classicGroup) shared(name string, but *member) bool {
-	for _, m := range k.members {
-		if m != but && !m.offers(name) {
-			return false
+	have, want := k.offered[name], len(k.members)
+	if but != nil {
+		want--
+		if but.offers(name) {
+			have--
 		}
 	}
-	return true
+	return have == want
 }
 
 // choose is the protocol that all members offer and most of them like best; of equals the first by name. A stand-in, if not

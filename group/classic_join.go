@@ -66,13 +66,7 @@ func (k *classicGroup) accepts(id string) bool {
 	limit := int(k.c.cfg.MaxSize)
 	switch k.phase {
 	case preparing:
-		waiting := 0
-		for _, m := range k.members {
-			if m.joining != nil {
-				waiting++
-			}
-		}
-		return m != nil && m.joining != nil || waiting < limit
+		return m != nil && m.joining != nil || k.waiting < limit
 	case completing, stable:
 		return m != nil || len(k.members) < limit
 	}
@@ -149,8 +143,8 @@ func (k *classicGroup) add(id string, r *JoinRequest) {
 	}
 	m := &member{id: id, instance: r.InstanceID, fresh: true, assignment: []byte{}}
 	m.take(r)
-	m.joining = r.Handle
 	k.put(m)
+	k.awaitJoin(m, r)
 	k.c.after(&m.beat, firstJoinMs)
 	k.rebalance()
 }
@@ -183,8 +177,9 @@ func (k *classicGroup) rejoin(m *member, r *JoinRequest) {
 		return
 	}
 	k.answerJoin(m, &JoinReply{Code: RebalanceInProgress, Generation: -1, MemberID: m.id})
-	m.session, m.rebalance, m.protocols = r.SessionTimeoutMs, r.RebalanceTimeoutMs, r.Protocols
-	m.joining = r.Handle
+	m.session, m.rebalance = r.SessionTimeoutMs, r.RebalanceTimeoutMs
+	k.offer(m, r.Protocols)
+	k.awaitJoin(m, r)
 	k.rebalance()
 }
 
@@ -206,11 +201,18 @@ func (k *classicGroup) joinMembers() []JoinMember {
 	return list
 }
 
+// awaitJoin lets the member's join wait; it has no other that does.
+func (k *classicGroup) awaitJoin(m *member, r *JoinRequest) {
+	m.joining = r.Handle
+	k.waiting++
+}
+
 // answerJoin answers the join of a member that waits, if it does.
 func (k *classicGroup) answerJoin(m *member, reply *JoinReply) {
 	if m.joining != nil {
 		k.c.reply(m.joining, reply)
 		m.joining = nil
+		k.waiting--
 	}
 }
 
@@ -261,15 +263,9 @@ func (k *classicGroup) rebalanceMs() int64 {
 
 // maybeComplete ends the join phase if all known members have joined.
 func (k *classicGroup) maybeComplete() {
-	if k.phase != preparing || k.initial || len(k.promised) > 0 {
-		return
+	if k.phase == preparing && !k.initial && len(k.promised) == 0 && k.waiting == len(k.members) {
+		k.complete()
 	}
-	for _, m := range k.members {
-		if m.joining == nil {
-			return
-		}
-	}
-	k.complete()
 }
 
 // joinTimeout is the end of the initial delay or of the join phase.
@@ -389,7 +385,7 @@ func (k *classicGroup) replaceStatic(old *member, id string, r *JoinRequest) {
 	if leads {
 		k.leader = id
 	}
-	m.joining = r.Handle
+	k.awaitJoin(m, r)
 	k.c.after(&m.beat, int64(session))
 	k.rebalance()
 }
@@ -414,7 +410,7 @@ func (k *classicGroup) returnStatic(old, m *member, r *JoinRequest) {
 			return
 		}
 		now := k.members[m.id]
-		now.protocols = m.protocols
+		k.offer(now, m.protocols)
 		k.c.after(&now.beat, int64(old.session))
 		// From version 9 on the leader can be told that it leads and yet has nothing to assign. Before, it must take
 		// its old self for the leader, or it would assign.

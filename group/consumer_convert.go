@@ -126,7 +126,7 @@ func (ch *change) downgrade(without []string, rebalance bool) {
 			assignments[id] = ch.c.assignmentOf(m)
 		}
 	}
-	down.typ, down.generation, down.leader = consumerType, k.epoch, down.first()
+	down.typ, down.generation, down.leader, down.stateMs = consumerType, k.epoch, down.first(), ch.c.now.Wall
 	down.protocol = down.choose(nil, nil)
 	ch.add(down.record(down.sortedMembers(), assignments))
 	ch.then = func() {
@@ -135,7 +135,7 @@ func (ch *change) downgrade(without []string, rebalance bool) {
 			return
 		}
 		for id, m := range g.members {
-			m.protocols = down.members[id].protocols // the record holds one of them
+			g.offer(m, down.members[id].protocols) // the record holds one of them
 			g.beatAgain(m)
 		}
 		if rebalance {

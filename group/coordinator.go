@@ -155,7 +155,8 @@ func (c *Coordinator) Written(w *Write, code Code, now Time) {
 	c.drain(g)
 }
 
-// Stop ends the coordinator: every request that waits is answered with code, nothing is to be written any more.
+// Stop ends the coordinator: every request that waits is answered with code. Writes under way are still to be told to
+// Written, which answers theirs; Tick and Step are not to be called any more.
 func (c *Coordinator) Stop(code Code) {
 	for _, id := range c.sorted() {
 		g := c.groups[id]
@@ -168,6 +169,9 @@ func (c *Coordinator) Stop(code Code) {
 			}
 		}
 		g.queue = nil
+	}
+	for _, t := range c.timers {
+		t.index, t.armed = 0, false
 	}
 	c.timers = nil
 }

@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 )
@@ -107,7 +108,30 @@ func (w *crowd) commit(k known) {
 	w.send(k, c)
 }
 
+// counted checks what classic groups count beside their members.
+func (w *crowd) counted() {
+	for id, g := range w.rig.c.groups {
+		k, ok := g.protocol.(*classicGroup)
+		if !ok {
+			continue
+		}
+		waiting, offered := 0, map[string]int{}
+		for _, m := range k.members {
+			if m.joining != nil {
+				waiting++
+			}
+			for _, p := range m.protocols {
+				offered[p.Name]++
+			}
+		}
+		if waiting != k.waiting || !maps.Equal(offered, k.offered) {
+			w.rig.t.Fatalf("%s: %d wait, counted %d; offered %v, counted %v", id, waiting, k.waiting, offered, k.offered)
+		}
+	}
+}
+
 func (w *crowd) step() {
+	defer w.counted()
 	switch w.rnd.IntN(16) {
 	case 0, 1:
 		w.join(known{group: w.group()})
