@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +32,14 @@ type runFlags struct {
 	syncTime  time.Duration
 	keepBytes int64
 	keepParts int
+	openTime  time.Duration
+	soak      time.Duration
+	backlog   int64
+	stock     int64
+	manyParts int
+	parts     string
+	partTime  time.Duration
+	sitting   time.Duration
 }
 
 func runCommand() *cobra.Command {
@@ -44,7 +53,9 @@ func runCommand() *cobra.Command {
 Targets: millrace-uring, millrace-epoll, kafka (started by --kafka-start), NAME=HOST:PORT for any broker that runs already, or a
 floor by name. The floors that a workload is compared with are added by themselves.
 
-Workloads: W1 bulk produce, W2 small records, W3 hot consume, W5 one record at a time, W6 durable produce, W9 start and recovery.
+Workloads: W1 bulk produce, W2 small records, W3 hot consume, W4 end to end at a fixed rate, W5 one record at a time, W6 durable
+produce, W7 many small batches, W8 many partitions, W9 start and recovery, W10 drain of a cold backlog, W11 fan-out and an idle
+crowd, W12 a cluster by one of its addresses, SOAK, STOCK (Kafka's own clients, --kafka-tools), NATS (by its own nats bench).
 
 Example, with Apache Kafka beside Millrace:
   millrace bench run --targets millrace-uring,millrace-epoll,kafka --json bench.json --profile 5 \
@@ -56,6 +67,9 @@ Example, with Apache Kafka beside Millrace:
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
+			if f.parts != "" {
+				return f.inParts(ctx, cmd, o)
+			}
 			report, err := run.Go(ctx, o)
 			report.WriteTable(cmd.OutOrStdout())
 			return err
@@ -73,6 +87,17 @@ Example, with Apache Kafka beside Millrace:
 	fl.StringArrayVar(&o.Sources.Overrides, "override", nil, "key=value for Millrace, may be given often")
 	fl.StringVar(&o.Sources.KafkaStart, "kafka-start", "", "shell command that starts Apache Kafka and ends when it answers; {port}, {dir} and {cpus} are replaced")
 	fl.StringVar(&o.Sources.KafkaStop, "kafka-stop", "", "shell command that stops it")
+	fl.StringVar(&f.parts, "parts", "", "cut the campaign into parts and write each to a file in this directory; parts that are there already are not run again")
+	fl.DurationVar(&f.partTime, "part-time", 20*time.Minute, "about the longest that a part takes")
+	fl.DurationVar(&f.sitting, "sitting", 0, "begin no further part after this; the same command goes on later")
+	fl.StringVar(&o.KafkaTools, "kafka-tools", "", "directory of Apache Kafka's own tools, for STOCK")
+	fl.StringVar(&o.NATSServer, "nats-server", "nats-server", "program, for NATS")
+	fl.StringVar(&o.NATSTool, "nats", "nats", "program, for NATS")
+	fl.DurationVar(&f.openTime, "open-time", 0, "length of a run of W4 and W7 and of each phase of W8, W10, W11, W12")
+	fl.DurationVar(&f.soak, "soak-time", 0, "length of SOAK")
+	fl.Int64Var(&f.backlog, "backlog-bytes", 0, "data that W10 drains")
+	fl.Int64Var(&f.stock, "stock-bytes", 0, "data of a run of STOCK and NATS")
+	fl.IntVar(&f.manyParts, "many-partitions", 0, "partitions of W8")
 	fl.StringVar(&f.broker, "broker-cpus", "0", "where brokers and floors run; empty: anywhere")
 	fl.StringVar(&f.gen, "gen-cpus", "1", "where the generator runs; empty: anywhere")
 	fl.StringVar(&o.Dir, "dir", "", "for data (default: a new directory under the current one); needs room for a bulk run per target")
@@ -106,6 +131,11 @@ func (f *runFlags) fill(cmd *cobra.Command, o *run.Options) error {
 	set(&o.Sizes.SyncSeconds, f.syncTime)
 	set(&o.Sizes.KeepBytes, f.keepBytes)
 	set(&o.Sizes.KeepParts, f.keepParts)
+	set(&o.Sizes.OpenSeconds, f.openTime)
+	set(&o.Sizes.Soak, f.soak)
+	set(&o.Sizes.Backlog, f.backlog)
+	set(&o.Sizes.Stock, f.stock)
+	set(&o.Sizes.ManyParts, f.manyParts)
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -160,4 +190,45 @@ func genJob() *cobra.Command {
 		rawgen.Quiet()
 		return emit(cmd, j.Do)
 	}}
+}
+
+// inParts runs what is missing of a campaign, part by part.
+func (f *runFlags) inParts(ctx context.Context, cmd *cobra.Command, o run.Options) error {
+	if err := os.MkdirAll(f.parts, 0o755); err != nil {
+		return err
+	}
+	began := time.Now()
+	parts := run.Parts(f.workloads, o.Rounds, o.Warmups, len(o.Targets), f.partTime)
+	var files []*run.Report
+	for n, p := range parts {
+		file := filepath.Join(f.parts, p.Name+".json")
+		if !run.Whole(file) {
+			if f.sitting > 0 && time.Since(began) > f.sitting {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d parts are done and the time is over: start again to go on\n", n, len(parts))
+				break
+			}
+			if err := run.Discard(file); err != nil {
+				return err
+			}
+			part := o
+			part.JSON, part.Rounds, part.Passes = file, p.Rounds, nil
+			for _, pass := range o.Passes {
+				if slices.Contains(pass.Workloads, p.Workload) {
+					pass.Workloads = []string{p.Workload}
+					part.Passes = append(part.Passes, pass)
+				}
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "part %s (%d of %d)\n", p.Name, n+1, len(parts))
+			if _, err := run.Go(ctx, part); err != nil {
+				return err
+			}
+		}
+		r, err := run.LoadReport(file)
+		if err != nil {
+			return err
+		}
+		files = append(files, r)
+	}
+	run.Merge(files).WriteTable(cmd.OutOrStdout())
+	return nil
 }

@@ -2,6 +2,7 @@ package rawgen
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,10 +41,11 @@ func (t *sentTimes) get(partition int, n int64) (int64, bool) {
 }
 
 // EndToEnd runs a producing load and a consumer at the end of the same partitions, and measures each batch from the time it
-// should have been sent to the time its header was read. Every partition must belong to one connection.
+// should have been sent to the time its header was read, by each of the consumers. Every partition must belong to one connection.
 func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 	o.EnsureDefaults()
-	if o.Rotate || o.Conns*o.PerRequest > o.Partitions {
+	def(&f.Consumers, 1)
+	if o.Rotate && o.Conns > 1 || !o.Rotate && o.Conns*o.PerRequest > o.Partitions {
 		return nil, fmt.Errorf("end to end: %d connections with %d partitions each share %d partitions", o.Conns, o.PerRequest, o.Partitions)
 	}
 	start, err := Offsets(o.Addr, o.Topic, o.Partitions, -1)
@@ -54,10 +56,13 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 	h := NewHistogram()
 	var seen atomic.Int64
 	var lost int64
-	f.Addr, f.Topic, f.TopicID, f.Partitions, f.Consumers = o.Addr, o.Topic, o.TopicID, o.Partitions, 1
+	f.Addr, f.Topic, f.TopicID, f.Partitions = o.Addr, o.Topic, o.TopicID, o.Partitions
 	f.tail, f.stop, f.BatchLen, f.BatchRecords, f.RecordSize = true, &atomic.Bool{}, 0, 0, o.RecordSize
 	records := int64(wire.NewBodies(1, o.RecordSize, o.BatchBytes, 1).Records) // per batch
+	var mu sync.Mutex                                                          // consumers are threads
 	f.arrived = func(p int, base, at int64) {
+		mu.Lock()
+		defer mu.Unlock()
 		intended, known := o.sent.get(p, (base-start[p])/records)
 		if !known {
 			lost++
@@ -82,7 +87,7 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 		<-consumed
 		return nil, err
 	}
-	for until := time.Now().Add(10 * time.Second); seen.Load() < res.Batches && time.Now().Before(until); {
+	for until := time.Now().Add(10 * time.Second); seen.Load() < res.Batches*int64(f.Consumers) && time.Now().Before(until); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	f.stop.Store(true)
@@ -93,8 +98,8 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 	res.Kind = "e2e"
 	res.FailureCount += c.r.FailureCount
 	res.Failures = append(res.Failures, c.r.Failures...)
-	if n := seen.Load(); n != res.Batches || lost > 0 {
-		res.Fail("%d batches were consumed of %d, %d without a known send time", n, res.Batches, lost)
+	if n := seen.Load(); n != res.Batches*int64(f.Consumers) || lost > 0 {
+		res.Fail("%d batches were consumed of %d by each, %d without a known send time", n, res.Batches, lost)
 	}
 	res.EndToEnd = NewDist(h)
 	return res, nil

@@ -29,6 +29,7 @@ type FetchOptions struct {
 	MinBytes          int32 // default 1
 	MaxWaitMs         int32 // default 500
 	Sessionless       bool
+	Split             bool  // consumer i reads only the partitions p with p mod consumers = i
 	Bytes             int64 // of record batches, over all consumers
 	Duration          time.Duration
 	Both              bool // go on until both ends are reached
@@ -73,6 +74,7 @@ func (o *FetchOptions) Validate() error {
 // consumer is one connection with one Fetch in flight. Owned by its thread.
 type consumer struct {
 	o       *FetchOptions
+	index   int
 	in      *stream
 	req     *kmsg.FetchRequest
 	format  *kmsg.RequestFormatter
@@ -104,6 +106,7 @@ func Fetch(o FetchOptions) (*Result, error) {
 			return nil, err
 		}
 		defer unix.Close(c.in.fd)
+		c.index = i
 		consumers[i] = c
 	}
 	w := StartWatch(o.WatchPID, os.Getpid())
@@ -193,6 +196,9 @@ func (c *consumer) ask() error {
 	}
 	topic.Topic, topic.TopicID = c.o.Topic, c.o.TopicID
 	for p, next := range c.next {
+		if c.o.Split && p%c.o.Consumers != c.index {
+			continue
+		}
 		if next >= c.end[p] && !c.o.tail {
 			next = c.first[p] // read it all again
 			c.next[p] = next

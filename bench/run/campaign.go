@@ -33,6 +33,9 @@ type Options struct {
 	JVMWarmups int // the same for Kafka
 	Sizes      Sizes
 	Sources    target.Sources
+	KafkaTools string // directory of Apache Kafka's own tools, for STOCK
+	NATSServer string // programs, for NATS
+	NATSTool   string
 	Dir        string        // for data; below it everything is removed at the end
 	Port       int           // first of the ports used
 	JSON       string        // report file; empty: none
@@ -68,7 +71,7 @@ func Go(ctx context.Context, o Options) (*Report, error) {
 			break
 		}
 	}
-	c.report.Meta.Ended = time.Now()
+	c.report.Meta.Ended, c.report.Meta.Complete = time.Now(), err == nil
 	c.report.Summarize()
 	return c.report, errors.Join(err, c.report.Save(o.JSON))
 }
@@ -92,7 +95,19 @@ func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
 			return err
 		}
 	}
-	if len(loads) == 0 {
+	if slices.Contains(p.Workloads, "NATS") {
+		if err := c.nats(ctx); err != nil {
+			return err
+		}
+	}
+	for _, w := range p.Workloads {
+		for _, f := range procedures[w].floors {
+			if !slices.Contains(names, f) {
+				names = append(names, f)
+			}
+		}
+	}
+	if len(loads) == 0 && !slices.ContainsFunc(p.Workloads, func(w string) bool { return procedures[w].do != nil }) {
 		return nil
 	}
 	for _, l := range loads {
@@ -121,6 +136,11 @@ func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
 			return err
 		}
 		at = end
+	}
+	for _, w := range p.Workloads {
+		if err := c.procedure(ctx, w); err != nil {
+			return err
+		}
 	}
 	return nil
 }

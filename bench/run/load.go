@@ -32,7 +32,9 @@ type Load struct {
 	FloorLoad string `json:"floor_load,omitempty"`
 	// Beside are floors that run this load too, for information.
 	Beside []string `json:"beside,omitempty"`
-	Unit   string   `json:"unit"` // of throughput: MB/s, rec/s, req/s
+	// Against is another load whose throughput on the same target this one is compared with.
+	Against string `json:"against,omitempty"`
+	Unit    string `json:"unit"` // of throughput: MB/s, rec/s, req/s
 }
 
 // Sizes scale the workloads.
@@ -42,18 +44,26 @@ type Sizes struct {
 	ReadBytes   int64         // W3: data in the cache
 	Sends       int64         // W5: round trips
 	SyncSeconds time.Duration // W6: per run
+	OpenSeconds time.Duration // W4, W7, and each phase of W8, W10, W11, W12
+	Backlog     int64         // W10: bytes read cold
+	Crowd       int           // W11: idle long polls
+	ManyParts   int           // W8: partitions
+	Soak        time.Duration // SOAK
+	Stock       int64         // STOCK, NATS: bytes of a run
 	KeepBytes   int64         // W9: data kept
 	KeepParts   int           // W9: partitions it lies in
 }
 
 // Full are the sizes that figures for the record need: 8 GB and 20 s for bulk.
 func Full() Sizes {
-	return Sizes{BulkBytes: 8 << 30, BulkSeconds: 20 * time.Second, ReadBytes: 4 << 30, Sends: 50_000, SyncSeconds: 10 * time.Second, KeepBytes: 10 << 30, KeepParts: 1000}
+	return Sizes{BulkBytes: 8 << 30, BulkSeconds: 20 * time.Second, ReadBytes: 4 << 30, Sends: 50_000, SyncSeconds: 10 * time.Second, KeepBytes: 10 << 30, KeepParts: 1000,
+		OpenSeconds: 20 * time.Second, Backlog: 8 << 30, Crowd: 2000, ManyParts: 10_000, Soak: 30 * time.Minute, Stock: 4 << 30}
 }
 
 // Quick are sizes to see that everything works; figures are rough.
 func Quick() Sizes {
-	return Sizes{BulkBytes: 256 << 20, BulkSeconds: time.Second / 2, ReadBytes: 256 << 20, Sends: 2000, SyncSeconds: time.Second / 2, KeepBytes: 128 << 20, KeepParts: 20}
+	return Sizes{BulkBytes: 256 << 20, BulkSeconds: time.Second / 2, ReadBytes: 256 << 20, Sends: 2000, SyncSeconds: time.Second / 2, KeepBytes: 128 << 20, KeepParts: 20,
+		OpenSeconds: 2 * time.Second, Backlog: 256 << 20, Crowd: 200, ManyParts: 200, Soak: 12 * time.Second, Stock: 64 << 20}
 }
 
 // values extracts the figures of a run that the table shows.
@@ -69,6 +79,10 @@ func (l *Load) values(r *rawgen.Result) map[string]float64 {
 	v["throughput"] = v[l.Unit]
 	if r.Latency != nil {
 		v["p50"], v["p99"], v["p999"] = r.Latency.P50, r.Latency.P99, r.Latency.P999
+	}
+	if r.EndToEnd != nil { // what the load is about; the acknowledgement's time stands beside
+		v["ack p50"], v["ack p99"] = v["p50"], v["p99"]
+		v["p50"], v["p99"], v["p999"] = r.EndToEnd.P50, r.EndToEnd.P99, r.EndToEnd.P999
 	}
 	if b := r.Broker; b != nil {
 		v["cpu/GB"] = b.CPUSeconds / gb

@@ -67,6 +67,9 @@ func configs(t target.Target, l *Load) map[string]string {
 	if l != nil && l.Class == Synced && t.JVM() {
 		m["flush.messages"] = "1" // Kafka acknowledges from the page cache unless told otherwise
 	}
+	if l != nil && l.Class == PageCache && l.Produce != nil && l.Produce.Acks == -1 && t.Kind == target.Millrace {
+		m["write.caching"] = "true" // and we do not, unless told so
+	}
 	return m
 }
 
@@ -94,14 +97,19 @@ func (c *campaign) fill(i *target.Instance, l *Load) (string, error) {
 
 // job makes a load concrete for an instance.
 func job(l *Load, i *target.Instance, topic string) Job {
-	if l.Fetch != nil {
+	if l.Fetch != nil && l.Produce == nil {
 		f := *l.Fetch
 		f.Addr, f.Topic, f.WatchPID = i.Addr, topic, i.PID
 		return Job{Fetch: &f}
 	}
 	p := *l.Produce
 	p.Addr, p.Topic, p.WatchPID, p.NoBad = i.Addr, topic, i.PID, !i.Target.ChecksRecords()
-	return Job{Produce: &p}
+	j := Job{Produce: &p}
+	if l.Fetch != nil && i.Target.Kind != target.Floor {
+		f := *l.Fetch
+		j.Fetch = &f
+	}
+	return j
 }
 
 // once makes one run and notes it. Only a cancelled context is an error: whatever else goes wrong belongs to the run.

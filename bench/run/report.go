@@ -66,6 +66,7 @@ type Start struct {
 type Meta struct {
 	Started  time.Time       `json:"started"`
 	Ended    time.Time       `json:"ended"`
+	Complete bool            `json:"complete"` // it came to its end
 	Version  string          `json:"version"`
 	Command  []string        `json:"command"`
 	Kernel   string          `json:"kernel"`
@@ -84,6 +85,7 @@ type Report struct {
 	Loads    []Load    `json:"loads"`
 	Runs     []Run     `json:"runs"`
 	Starts   []Start   `json:"starts,omitempty"`
+	Extras   []Extra   `json:"extras,omitempty"`
 	Profiles []Profile `json:"profiles,omitempty"`
 	Rows     []Row     `json:"rows"`
 }

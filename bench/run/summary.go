@@ -85,6 +85,9 @@ func (r *Report) Summarize() {
 			floorLoad = l.FloorLoad
 		}
 		compare("floor", key{k.pass, floorLoad, l.Floor})
+		if l.Against != "" {
+			compare("load "+l.Against, key{k.pass, l.Against, k.target})
+		}
 		for _, other := range order {
 			if other.pass == k.pass && other.load == k.load && other.target != k.target && other.target != l.Floor {
 				compare(other.target, other)

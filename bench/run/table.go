@@ -19,6 +19,7 @@ func (r *Report) WriteTable(out io.Writer) {
 			r.loadTable(out, &r.Loads[i], p)
 		}
 		r.startTable(out, p)
+		r.extraTable(out, p)
 		r.profileTable(out, p)
 	}
 	fmt.Fprintln(out, "\nMedians; ± is (max-min)/median over the runs; x ratios are medians of ratios within a round. Differences below 25 % are noise unless repeated.")
@@ -59,6 +60,11 @@ func (r *Report) loadTable(out io.Writer, l *Load, p Pass) {
 			value(v["cpu"]), ratio(f["cpu"]), value(v["p50"]), ratio(f["p50"]), value(v["p99"]), value(v["p999"]), value(v["rss"]), value(v["fds"]), value(v["disk"]), value(v["gen cores"]))
 	}
 	w.Flush()
+	for _, row := range rows {
+		if v, ok := row.Ratios["load "+l.Against]; ok {
+			fmt.Fprintf(out, "  %s: throughput %s of that under %s\n", row.Target, ratio(v["throughput"]), l.Against)
+		}
+	}
 	r.against(out, rows)
 }
 

@@ -7,7 +7,7 @@ import (
 	"millrace/bench/rawgen"
 )
 
-// Workloads builds the loads of W1, W2, W3, W5 and W6; W9 is not a load and has its own procedure.
+// Workloads builds the loads of W1 to W7; the others are not loads and have procedures of their own.
 func Workloads(names []string, s Sizes) ([]Load, error) {
 	var out []Load
 	for _, n := range names {
@@ -18,13 +18,19 @@ func Workloads(names []string, s Sizes) ([]Load, error) {
 			out = append(out, w2(s))
 		case "W3":
 			out = append(out, w3(s, 1), w3(s, 4))
+		case "W4":
+			out = append(out, w4(s)...)
 		case "W5":
 			out = append(out, w5(s)...)
 		case "W6":
 			out = append(out, w6(s)...)
+		case "W7":
+			out = append(out, w7(s)...)
 		case "W9":
 		default:
-			return nil, fmt.Errorf("%q is no workload: W1, W2, W3, W5, W6, W9", n)
+			if _, ok := procedures[strings.ToUpper(n)]; !ok {
+				return nil, fmt.Errorf("%q is no workload: W1 to W12, SOAK, STOCK, NATS", n)
+			}
 		}
 	}
 	return out, nil
@@ -65,6 +71,43 @@ func w3(s Sizes, consumers int) Load {
 		BatchLen: b.BatchLen(), BatchRecords: b.Records, RecordSize: fill.RecordSize}
 	return Load{ID: fmt.Sprintf("W3-%d", consumers), Workload: "W3", Title: fmt.Sprintf("hot consume, %d connection(s), 4 MiB a partition, 50 MiB an answer", consumers), Class: Read,
 		Partitions: 6, Fetch: f, Fill: &fill, Floor: "floor-read", Unit: "MB/s"}
+}
+
+// w4: one record at a time at a fixed rate, from when it should have been sent until a consumer has its header. A floor has no
+// consumer: it answers the same requests at the same rate, and its round trip is what end to end is compared with.
+func w4(s Sizes) []Load {
+	var out []Load
+	for _, acks := range []int16{1, -1} {
+		for _, rate := range []float64{1000, 10_000, 50_000} {
+			l := Load{ID: fmt.Sprintf("W4-acks1-%gk", rate/1000), Workload: "W4", Class: PageCache, Partitions: 6, Floor: "floor-echo", Unit: "rec/s",
+				Title:   fmt.Sprintf("end to end, 1 KiB, %g records/s one by one, acks=1, open loop", rate),
+				Produce: &rawgen.ProduceOptions{Partitions: 6, PerRequest: 1, Rotate: true, Acks: acks, Conns: 1, Depth: 256, RecordSize: 1024, BatchBytes: 1, Duration: s.OpenSeconds, Rate: rate, Sleep: true},
+				Fetch:   &rawgen.FetchOptions{Partitions: 6, RecordSize: 1024}}
+			if acks == -1 {
+				l.ID, l.Title, l.Class = strings.Replace(l.ID, "acks1", "all", 1), strings.Replace(l.Title, "acks=1", "acks=all", 1), Synced
+				l.Floor, l.Beside = "floor-sync", []string{"floor-echo"}
+			}
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// w7: many producers, each record a batch of its own, idempotent, acks=all acknowledged from the page cache (write.caching; Kafka
+// does so anyway), at 100 MB/s and as fast as it goes. The records have no keys: no broker looks at them.
+func w7(s Sizes) []Load {
+	load := func(id string, conns int, rate float64) Load {
+		l := Load{ID: id, Workload: "W7", Class: PageCache, Partitions: 100, Floor: "floor-null", Unit: "req/s",
+			Title:   fmt.Sprintf("many small batches, 1 KiB over 100 partitions, %d idempotent producers, acks=all from the page cache", conns),
+			Produce: &rawgen.ProduceOptions{Partitions: 100, PerRequest: 1, Rotate: true, Acks: -1, Conns: conns, Depth: 5, RecordSize: 1024, BatchBytes: 1, Idempotent: true, Duration: s.OpenSeconds, Rate: rate, Sleep: true}}
+		if rate > 0 {
+			l.Title += ", 100 MB/s wanted"
+		}
+		return l
+	}
+	many := load("W7-50", 50, 0)
+	many.Against = "W7-4"
+	return []Load{load("W7-4", 4, 0), many, load("W7-50-100MB", 50, 100e6/1024)}
 }
 
 // w5: one record of 100 B at a time.

@@ -27,10 +27,25 @@ func Ready(addr string, patience time.Duration) (*kmsg.ApiVersionsResponse, erro
 
 // CreateTopic makes a topic with one replica and waits until every partition has a leader.
 func CreateTopic(addr, name string, partitions int, configs map[string]string) error {
+	return CreateReplicated(addr, name, partitions, 1, configs)
+}
+
+// Brokers counts the brokers that Metadata names.
+func Brokers(addr string) (int, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.Version = 5
+	req.Topics = []kmsg.MetadataRequestTopic{}
+	resp := kmsg.NewPtrMetadataResponse()
+	err := rawgen.Call(addr, req, resp, 10*time.Second)
+	return len(resp.Brokers), err
+}
+
+// CreateReplicated makes a topic with so many replicas and waits until every partition has a leader.
+func CreateReplicated(addr, name string, partitions, replicas int, configs map[string]string) error {
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.Version, req.TimeoutMillis = 5, 60000
 	t := kmsg.NewCreateTopicsRequestTopic()
-	t.Topic, t.NumPartitions, t.ReplicationFactor = name, int32(partitions), 1
+	t.Topic, t.NumPartitions, t.ReplicationFactor = name, int32(partitions), int16(replicas)
 	for k, v := range configs {
 		c := kmsg.NewCreateTopicsRequestTopicConfig()
 		c.Name, c.Value = k, kmsg.StringPtr(v)

@@ -1,0 +1,109 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"millrace/bench/rawgen"
+	"millrace/bench/target"
+)
+
+// paced is an open load of 64 KiB batches of 1 KiB records, so many payload bytes per second, one batch per request.
+func paced(i *target.Instance, topic string, partitions int, bytesPerSecond float64, d time.Duration) *rawgen.ProduceOptions {
+	return &rawgen.ProduceOptions{Addr: i.Addr, Topic: topic, Partitions: partitions, PerRequest: 1, Rotate: true, Acks: 1, Conns: 1, Depth: 64, RecordSize: 1024, BatchBytes: 65536,
+		Rate: bytesPerSecond / 1024, Sleep: true, Duration: d, WatchPID: i.PID, NoBad: !i.Target.ChecksRecords()}
+}
+
+// w10: a backlog is made cold, then three consumers share it while producers keep their rate; produce alone is measured before.
+func (c *campaign) w10(_ context.Context, i *target.Instance, x *Extra) error {
+	topic, err := c.topic(i, nil, 6)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = target.DeleteTopic(i.Addr, topic) }()
+	fill := w1Options()
+	b := batch(&fill)
+	fill.Addr, fill.Topic, fill.NoBad = i.Addr, topic, true
+	fill.Requests = max(1, c.Sizes.Backlog/int64(b.Payload*fill.PerRequest))
+	filled, err := c.part(x, "fill", Job{Produce: &fill})
+	if err != nil {
+		return err
+	}
+	before, err := c.part(x, "before", Job{Produce: paced(i, topic, 6, 100e6, c.Sizes.OpenSeconds)})
+	if err != nil {
+		return err
+	}
+	unix.Sync()
+	if i.Target.Kind == target.Address {
+		x.Notes = append(x.Notes, "a broker that runs elsewhere: its backlog could not be made cold")
+	} else if n, err := cool(i.Place.Dir); err != nil {
+		return err
+	} else {
+		x.Values["cold MB"] = float64(n) / 1e6
+	}
+	backlog := filled.Batches * int64(b.BatchLen())
+	// The drain is over long before an hour; the producer goes on while it lasts and is stopped by its own duration.
+	read := &rawgen.FetchOptions{Addr: i.Addr, Topic: topic, Partitions: 6, Consumers: 3, Split: true, PartitionMaxBytes: 4 << 20, Bytes: backlog, BatchLen: b.BatchLen(), BatchRecords: b.Records, RecordSize: 1024, WatchPID: i.PID}
+	during, drain, err := c.both(x, "during", Job{Produce: paced(i, topic, 6, 100e6, c.Sizes.OpenSeconds)}, "drain", Job{Fetch: read})
+	if err != nil {
+		return err
+	}
+	x.Values["drain MB/s"] = float64(drain.PayloadBytes) / 1e6 / drain.Seconds
+	x.Values["drain s"] = drain.Seconds
+	x.Values["produce MB/s during"] = float64(during.PayloadBytes) / 1e6 / during.Seconds
+	if drain.Broker != nil {
+		x.Values["CPU cores during"] = drain.Broker.CPUSeconds / drain.Seconds
+	}
+	if before.Latency == nil || during.Latency == nil {
+		return errors.New("nothing was acknowledged")
+	}
+	// Only the seconds in which the drain ran: it may end before the producer does.
+	worst, whole := int64(0), int(drain.Seconds)
+	for _, s := range during.Intervals {
+		if s.Second <= whole {
+			worst = max(worst, s.P99)
+		}
+	}
+	x.Values["p99 us before"] = before.Latency.P99
+	x.Values["p99 us during"] = during.Latency.P99
+	x.Values["worst second's p99 us during"] = float64(worst)
+	x.Values["p99 during/before"] = during.Latency.P99 / before.Latency.P99
+	if during.Seconds < drain.Seconds {
+		x.Notes = append(x.Notes, fmt.Sprintf("the drain took %.1f s, longer than the %.1f s of producing", drain.Seconds, during.Seconds))
+	}
+	return nil
+}
+
+// cool drops the log files below a directory from the page cache and returns their bytes. They must have been synced.
+func cool(dir string) (int64, error) {
+	sum := int64(0)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+				return nil
+			}
+			return err
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".log") {
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil // deleted meanwhile
+		}
+		defer f.Close()
+		if st, err := f.Stat(); err == nil {
+			sum += st.Size()
+		}
+		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+	})
+	return sum, err
+}
