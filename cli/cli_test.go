@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"millrace/cli/kafkatool"
+)
+
+func TestInstall(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "bin")
+	program := filepath.Join(t.TempDir(), "millrace")
+	n, err := install(program, dir, false, true)
+	if err != nil || n != 2*len(kafkatool.Names()) {
+		t.Fatalf("%d links, %v", n, err)
+	}
+	for _, name := range []string{"kafka-topics", "kafka-topics.sh", "kafka-server-start.sh"} {
+		if to, err := os.Readlink(filepath.Join(dir, name)); err != nil || to != program {
+			t.Errorf("%s leads to %q, %v", name, to, err)
+		}
+	}
+	if _, err := install(program, dir, false, true); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+	foreign := filepath.Join(dir, "kafka-topics")
+	if err := os.Remove(foreign); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(foreign, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := install(program, dir, false, true); err == nil {
+		t.Error("a file of the user's was replaced")
+	}
+	if data, _ := os.ReadFile(foreign); string(data) != "#!/bin/sh\n" {
+		t.Errorf("it holds %q now", data)
+	}
+	if _, err := install(program, dir, true, true); err != nil {
+		t.Errorf("--force: %v", err)
+	}
+}
+
+func TestMainIsForToolsOnly(t *testing.T) {
+	if handled, _ := Main([]string{"/usr/bin/millrace", "topic"}, nil); handled {
+		t.Error("millrace was taken for a tool")
+	}
+	if handled, _ := Main(nil, nil); handled {
+		t.Error("nothing was taken for a tool")
+	}
+	file := filepath.Join(t.TempDir(), "server.properties")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	handled, code := Main([]string{"bin/kafka-server-start.sh", file, "--override", "node.id=3"}, func(args []string) int {
+		got = args
+		return 7
+	})
+	if !handled || code != 7 || !slices.Equal(got, []string{file, "--override", "node.id=3"}) {
+		t.Errorf("kafka-server-start: %v, %d, %q", handled, code, got)
+	}
+}
+
+// TestHelp: every command has a short text, every one that does something takes -h, and flags have texts.
+func TestHelp(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: short text %q", c.CommandPath(), c.Short)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	root := &cobra.Command{Use: "millrace", Short: "x"}
+	root.AddCommand(Commands()...)
+	config := &cobra.Command{Use: "config", Short: "x"}
+	config.AddCommand(ConfigCommands()...)
+	root.AddCommand(config)
+	walk(root)
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	for _, want := range []string{"topic", "produce", "consume", "group", "config", "log", "cluster", "install-tools"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no command %s", want)
+		}
+	}
+}
+
+func TestSeek(t *testing.T) {
+	for to, want := range map[string]string{"start": "to-earliest ", "end": "to-latest ", "current": "to-current ", "17": "to-offset 17", "+5": "shift-by 5", "-5": "shift-by -5",
+		"PT1H": "by-duration PT1H", "2020-01-01T00:00:00.000": "to-datetime 2020-01-01T00:00:00.000"} {
+		flag, value, err := seekFlag(to)
+		if err != nil || flag+" "+value != want {
+			t.Errorf("%s: %s %s, %v; expected %s", to, flag, value, err, want)
+		}
+	}
+	if _, _, err := seekFlag("+x"); err == nil {
+		t.Error("+x was taken")
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	for text, want := range map[string]place{"topic/a.b": {name: "a.b"}, "broker/3": {broker: true, id: 3}, "brokers": {broker: true, all: true}} {
+		if got, err := placeOf(text); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "topic", "topic/", "broker/x", "broker", "user/a"} {
+		if _, err := placeOf(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
