@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOBUILD := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS) -s -w -X main.version=$(VERSION)'
 GOTEST  := $(GO) test -tags '$(TAGS) invariants' -ldflags '$(LDFLAGS)'
 
-.PHONY: build run test unit race lint generate dumplog e2e clients kill9 recovery10g fuzz bench clean
+.PHONY: build run test unit race lint generate dumplog e2e clients kill9 recovery10g fuzz bench bench-check clean
 
 build: ## bin/millrace with both drivers
 	$(GOBUILD) -o bin/millrace ./cmd/millrace
@@ -58,6 +58,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 bench: build ## floors and both I/O engines, quick sizes; `bin/millrace bench run --help` for the campaign
 	bin/millrace bench run --quick
+
+bench-check: build ## a two-minute slice against recorded ratios to the floors; fails on a fall of more than 25 %, twice in a row
+	bin/millrace bench check
 
 clean:
 	rm -rf bin

@@ -13,6 +13,6 @@ func Command() *cobra.Command {
 the same run (a program that does only what cannot be left out), and every run is kept in a JSON file.`,
 		SilenceUsage: true,
 	}
-	c.AddCommand(runCommand(), tableCommand(), engineCommand(), genCommand(), floorCommand(), modelCommand())
+	c.AddCommand(runCommand(), tableCommand(), engineCommand(), genCommand(), floorCommand(), modelCommand(), reportCommand(), checkCommand())
 	return c
 }

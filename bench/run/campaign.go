@@ -33,8 +33,9 @@ type Options struct {
 	JVMWarmups int // the same for Kafka
 	Sizes      Sizes
 	Sources    target.Sources
-	KafkaTools string // directory of Apache Kafka's own tools, for STOCK
-	NATSServer string // programs, for NATS
+	OnlyLoads  []string // leave out all other loads of the workloads; empty: none
+	KafkaTools string   // directory of Apache Kafka's own tools, for STOCK
+	NATSServer string   // programs, for NATS
 	NATSTool   string
 	Dir        string        // for data; below it everything is removed at the end
 	Port       int           // first of the ports used
@@ -81,6 +82,11 @@ func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
 	loads, err := Workloads(p.Workloads, c.Sizes)
 	if err != nil {
 		return err
+	}
+	if len(c.OnlyLoads) > 0 {
+		loads = slices.DeleteFunc(loads, func(l Load) bool {
+			return !slices.Contains(c.OnlyLoads, l.ID) && !floorLoadOf(loads, c.OnlyLoads, l.ID)
+		})
 	}
 	for _, l := range loads {
 		if c.report.load(l.ID) == nil {
@@ -143,6 +149,11 @@ func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
 		}
 	}
 	return nil
+}
+
+// floorLoadOf says whether a wanted load is compared with a floor under this one.
+func floorLoadOf(loads []Load, wanted []string, id string) bool {
+	return slices.ContainsFunc(loads, func(l Load) bool { return l.FloorLoad == id && slices.Contains(wanted, l.ID) })
 }
 
 func (c *campaign) place(name string, index int) target.Place {

@@ -16,7 +16,7 @@ func TestPartsFitTheTime(t *testing.T) {
 	if rounds["W1"] != 7 || rounds["W4"] != 7 || rounds["SOAK"] != 1 || rounds["W5"] != 7 {
 		t.Errorf("%v", parts)
 	}
-	if len(parts) <= 4 || parts[0].Name != "W1" || parts[1].Name != "W4.1" {
+	if len(parts) <= 4 || parts[0].Name != "W1.1" || parts[2].Name != "W4.1" {
 		t.Errorf("%v", parts)
 	}
 }

@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"millrace/bench/run"
+)
+
+// checkCommand is the guard against regressions.
+func checkCommand() *cobra.Command {
+	var o run.Options
+	var f runFlags
+	var recorded string
+	var record bool
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Run a two-minute slice and compare its ratios to the floors with recorded ones",
+		Long: `Run a two-minute slice and compare its ratios to the floors with recorded ones. What lies more than 25 % below is run once
+more; only what is below twice in a row fails. --record writes the ratios of this run instead of comparing.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.quick = true
+			f.workloads = run.CheckWorkloads()
+			if err := f.fill(cmd, &o); err != nil {
+				return err
+			}
+			defer func() { _ = os.Remove(o.Dir) }()
+			o.Sizes, o.Settle, o.Rounds, o.Warmups = run.CheckSizes(), 200*time.Millisecond, 3, 1
+			o.OnlyLoads = run.CheckLoads()
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return check(ctx, cmd, o, recorded, record)
+		},
+	}
+	fl := c.Flags()
+	fl.StringSliceVar(&o.Targets, "targets", []string{"millrace-uring"}, "what to check")
+	fl.StringVar(&o.Sources.Millrace, "millrace", "", "Millrace's binary (default: this program)")
+	fl.StringVar(&recorded, "recorded", "bench/testdata/ratios.json", "recorded ratios")
+	fl.BoolVar(&record, "record", false, "write them")
+	fl.StringVar(&f.broker, "broker-cpus", "0", "where brokers and floors run; empty: anywhere")
+	fl.StringVar(&f.gen, "gen-cpus", "1", "where the generator runs; empty: anywhere")
+	fl.StringVar(&o.Dir, "dir", "", "for data (default: a new directory under the current one)")
+	fl.IntVar(&o.Port, "port", 19600, "first of the ports used")
+	fl.StringVar(&o.JSON, "json", "", "write every run to this file")
+	return c
+}
+
+func check(ctx context.Context, cmd *cobra.Command, o run.Options, recorded string, record bool) error {
+	report, err := run.Go(ctx, o)
+	if err != nil {
+		return err
+	}
+	now := report.CheckRatios()
+	if record {
+		r := &run.Recorded{Machine: fmt.Sprintf("%s, %d CPUs, Linux %s", report.Meta.CPU, report.Meta.CPUs, report.Meta.Kernel), Ratios: now,
+			Note: "throughput of a broker over that of its floor in the same round, medians; written by bench check --record"}
+		if err := os.MkdirAll(filepath.Dir(recorded), 0o755); err != nil {
+			return err
+		}
+		return r.Save(recorded)
+	}
+	want, err := run.LoadRecorded(recorded)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	fallen := want.Fallen(now)
+	for name, v := range want.Ratios {
+		fmt.Fprintf(out, "%-40s recorded %.2f  now %.2f\n", name, v, now[name])
+	}
+	if len(fallen) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "more than %.0f %% below, so once again: %s\n", run.Fall*100, strings.Join(fallen, ", "))
+	o.OnlyLoads = nil
+	for _, name := range fallen {
+		o.OnlyLoads = append(o.OnlyLoads, strings.Fields(name)[0])
+	}
+	if o.JSON != "" {
+		o.JSON = strings.TrimSuffix(o.JSON, ".json") + ".again.json"
+	}
+	again, err := run.Go(ctx, o)
+	if err != nil {
+		return err
+	}
+	var twice []string
+	second := again.CheckRatios()
+	for _, name := range want.Fallen(second) {
+		for _, first := range fallen {
+			if name == first {
+				twice = append(twice, fmt.Sprintf("%s: recorded %.2f, measured %.2f and %.2f", name, want.Ratios[name], now[name], second[name]))
+			}
+		}
+	}
+	if len(twice) > 0 {
+		return errors.New("slower twice in a row:\n" + strings.Join(twice, "\n"))
+	}
+	fmt.Fprintln(out, "not the second time: noise")
+	return nil
+}
