@@ -27,6 +27,7 @@ type rig struct {
 	t    testing.TB
 	node *broker.Node
 	fe   *Frontend
+	net  *netpoll.Group
 	addr string
 }
 
@@ -66,6 +67,7 @@ func newRig(t testing.TB, loops int, overrides ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.net = group
 	addr, err := group.Listen("127.0.0.1:0", 0, r.fe)
 	if err != nil {
 		t.Fatal(err)

@@ -148,6 +148,22 @@ func (g *Group) CloseConns(pred func(*Conn) bool, err error) {
 	}
 }
 
+// FinishConns reads no more from any connection: what was received is answered, then the connection closes. Who does not
+// pause sending could otherwise keep a stop from ever seeing the end.
+func (g *Group) FinishConns() {
+	for _, l := range g.opts.Loops {
+		l.PostFunc(func() {
+			for c := l.conns.idleHead; c != nil; {
+				next := c.nextIdle
+				if c.grp == g {
+					c.finishReading()
+				}
+				c = next
+			}
+		})
+	}
+}
+
 // admit counts a new connection, unless its address has too many.
 func (g *Group) admit(ip netip.Addr) (refused bool) {
 	l := g.limits.Load()

@@ -88,6 +88,10 @@ func (c *Conn) received(b []byte, err error) {
 	if full && c.buf != nil {
 		c.recvBody()
 	}
+	if c.eof && !c.closed {
+		c.afterEOF() // reading was ended while this receive was in flight
+		return
+	}
 	c.armRead()
 }
 
@@ -305,9 +309,23 @@ func (c *Conn) gotEOF() {
 	c.afterEOF()
 }
 
+// finishReading acts as if the peer had stopped sending, behind what it has sent already. A receive in flight is taken up
+// when it ends, or ends with the connection.
+func (c *Conn) finishReading() {
+	if c.closed || c.ending || c.eof {
+		return
+	}
+	c.eof = true
+	c.afterEOF()
+}
+
 func (c *Conn) afterEOF() {
 	if c.stash != nil || c.need > 0 || c.whole() {
 		return // frames are still waiting here
+	}
+	if c.recving { // after finishReading; the kernel may be writing into the partial frame
+		c.endIfDone()
+		return
 	}
 	if c.buf != nil || c.headLen > 0 {
 		if !c.busy && c.outHead == nil {

@@ -225,6 +225,7 @@ func (s *server) stopWithin(limit time.Duration, signals <-chan os.Signal) error
 func (s *server) stop() error {
 	if s.group != nil {
 		s.group.CloseListeners()
+		s.group.FinishConns()
 	}
 	if s.front != nil {
 		s.front.Drain(drainLimit)
