@@ -230,11 +230,15 @@ func (r *reconciler) bringUp(s *topicState, t *controller.Topic, index int32) {
 		return
 	}
 	s.begin()
+	made := s.topic.Config()
 	finish := func(part *engine.Partition, err error) {
 		if err == nil && p.Leader == r.node.ID() {
 			part.SetLeader(p.LeaderEpoch, func(err error) {
 				if err == nil {
 					s.topic.publish(index, part)
+					if now := s.topic.Config(); now != made { // it changed before the partition could be told
+						part.SetConfig(partitionConfig(now, t.Internal))
+					}
 					r.node.groups.led(part, len(t.Partitions))
 				}
 				s.settled(wrap(t.Name, index, err))
@@ -247,7 +251,7 @@ func (r *reconciler) bringUp(s *topicState, t *controller.Topic, index int32) {
 		finish(nil, errLost)
 		return
 	}
-	cfg := partitionConfig(s.topic.Config(), t.Internal)
+	cfg := partitionConfig(made, t.Internal)
 	if part := r.node.engine.Lookup(t.Name, index); part != nil && part.TopicID() == t.ID {
 		part.SetConfig(cfg)
 		finish(part, nil)
