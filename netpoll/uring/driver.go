@@ -146,7 +146,9 @@ func (d *Driver) Wait(waitNs int64) (int, error) {
 	if err := d.ring.submit(); err != nil {
 		return n, err
 	}
-	d.arenaOff = 0
+	if d.ring.SQReady() == 0 { // else what the kernel did not take yet still points into it
+		d.arenaOff = 0
+	}
 	if waitNs != 0 && n == 0 && !d.files.Pending() && d.gone.first == nil && d.ring.CQReady() == 0 {
 		if err := d.ring.block(waitNs); err != nil {
 			return n, err
