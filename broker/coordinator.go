@@ -2,7 +2,9 @@ package broker
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 
@@ -31,10 +33,16 @@ type coordinator struct {
 	timer   netpoll.Timer
 	builder batch.Builder
 	free    *groupAppend
+	flying  int // batches pushed and not told of yet
+	broken  bool
+	faults  int // panics so far
 	ended   bool
 
 	topicsDue atomic.Bool
 }
+
+// faultsMax is how often a coordinator may fail before it stays down.
+const faultsMax = 20
 
 // batchSoftMax is when a batch is full enough; one write may be larger than it.
 const batchSoftMax = 256 << 10
@@ -69,9 +77,39 @@ func (c *coordinator) step(r group.Request, done func(any)) {
 			done(group.Refusal(r, c.code))
 			return
 		}
-		c.machine.Step(r, c.now())
-		c.carry()
+		c.run(func(m *group.Coordinator) { m.Step(r, c.now()) })
 	})
+}
+
+// run lets the machine do something and carries out what it asks for. A panic in it is a bug of ours that must not take
+// the broker down, nor be answered from a state that nobody knows: the groups are loaded anew from their log, once
+// what is under way has ended. Members whose requests got no answer ask again.
+func (c *coordinator) run(do func(*group.Coordinator)) {
+	if c.machine == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			c.set.node.log.Error("a group coordinator failed; its groups are loaded anew", "partition", c.part.String(),
+				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			c.machine, c.writes, c.code, c.broken = nil, nil, group.CoordinatorLoad, true
+			c.loop.StopTimer(&c.timer)
+			if c.faults++; c.faults > faultsMax {
+				c.end(group.CoordinatorNotAvailable)
+			}
+			c.mend()
+		}
+	}()
+	do(c.machine)
+	c.carry()
+}
+
+// mend loads the groups of a coordinator that failed, once the log stands still.
+func (c *coordinator) mend() {
+	if c.broken && c.flying == 0 && !c.ended {
+		c.broken = false
+		c.load()
+	}
 }
 
 // carry does what the machine asks for: answers at once, records at the end of the turn, and the next deadline.
@@ -105,9 +143,8 @@ type coordinatorTimer coordinator
 // TimerFired implements netpoll.TimerHandler.
 func (t *coordinatorTimer) TimerFired(*netpoll.Timer, int64) {
 	c := (*coordinator)(t)
-	if c.machine != nil && !c.ended {
-		c.machine.Tick(c.now())
-		c.carry()
+	if !c.ended {
+		c.run(func(m *group.Coordinator) { m.Tick(c.now()) })
 	}
 }
 
@@ -119,6 +156,7 @@ func (c *coordinator) RunTask(*netpoll.Task) {
 	for len(writes) > 0 {
 		a := c.newAppend()
 		writes = c.fill(a, writes)
+		c.flying++
 		c.part.Push(&a.Append)
 	}
 }
@@ -168,17 +206,19 @@ func (a *groupAppend) AppendDone(*engine.Append) {
 		code = appendCode(a.Err)
 		c.failed(a.Err)
 	}
-	now := c.now()
-	for i, w := range a.writes {
-		a.writes[i] = nil
-		c.machine.Written(w, code, now)
-	}
+	c.flying--
+	c.run(func(m *group.Coordinator) {
+		for _, w := range a.writes {
+			m.Written(w, code, c.now())
+		}
+	})
+	clear(a.writes)
 	a.writes = a.writes[:0]
 	if cap(a.buf) > 4*batchSoftMax {
 		a.buf = nil
 	}
 	a.next, c.free = c.free, a
-	c.carry()
+	c.mend()
 }
 
 // appendCode is what a member is told when its group's records cannot be stored; all but a batch that is too large may be
@@ -213,24 +253,19 @@ func (c *coordinator) end(code group.Code) {
 	}
 	c.ended, c.code = true, code
 	c.loop.StopTimer(&c.timer)
-	if c.machine != nil {
-		c.machine.Stop(code)
-		c.carry()
-	}
+	c.run(func(m *group.Coordinator) { m.Stop(code) })
 }
 
 func (c *coordinator) topicDeleted(name string) {
-	if c.machine != nil && !c.ended {
-		c.machine.TopicsDeleted([]string{name}, c.now())
-		c.carry()
+	if !c.ended {
+		c.run(func(m *group.Coordinator) { m.TopicsDeleted([]string{name}, c.now()) })
 	}
 }
 
 func (c *coordinator) topicsChanged() {
 	c.topicsDue.Store(false)
-	if c.machine != nil && !c.ended {
-		c.machine.SetTopics(c.set.topics.Load(), c.now())
-		c.carry()
+	if !c.ended {
+		c.run(func(m *group.Coordinator) { m.SetTopics(c.set.topics.Load(), c.now()) })
 	}
 }
 

@@ -51,9 +51,10 @@ func (c *coordinator) begin(m *group.Coordinator) {
 		return
 	}
 	c.machine = m
-	m.SetConfig(c.set.cfg.Load())
-	m.Loaded(c.set.topics.Load(), c.now())
-	c.carry()
+	c.run(func(m *group.Coordinator) {
+		m.SetConfig(c.set.cfg.Load())
+		m.Loaded(c.set.topics.Load(), c.now())
+	})
 }
 
 // loader replays a log. Owned by its goroutine.

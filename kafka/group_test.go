@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"millrace/group"
 	"millrace/kafka/wire"
 )
 
@@ -203,5 +204,30 @@ func TestOffsetsOfManyGroupsInOneRequest(t *testing.T) {
 			t.Errorf("group %q: %+v", g.Group, known)
 		}
 		expectCode(t, "unknown topic id", unknown[1].ErrorCode, wire.UnknownTopicId)
+	}
+}
+
+// TestCoordinatorSurvivesAFault: a panic in a coordinator costs its members an answer, and nobody what was committed.
+func TestCoordinatorSurvivesAFault(t *testing.T) {
+	r := newRig(t, 2)
+	c := r.dial()
+	c.topic("t", 1)
+	c.coordinated("g")
+	c.ask(commitRequest("g", "t", 5), 8)
+	r.node.Group(&group.HeartbeatRequest{Header: group.Header{Group: "g"}}, func(any) { panic("a fault") })
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		code := c.ask(commitRequest("g", "t", 6), 8).(*kmsg.OffsetCommitResponse).Topics[0].Partitions[0].ErrorCode
+		if code == 0 {
+			break
+		}
+		expectCode(t, "while the groups are loaded", code, wire.CoordinatorLoadInProgress)
+		if time.Now().After(deadline) {
+			t.Fatal("the coordinator does not come back")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if got := c.allOffsets("g"); got["t"][0] != 6 {
+		t.Errorf("offsets: %v", got)
 	}
 }
