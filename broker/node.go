@@ -112,6 +112,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 		n.engine.Close(ctx)
 		return nil, err
 	}
+	n.opts.Metrics.Collect(n.collect)
 	return n, nil
 }
 

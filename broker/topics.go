@@ -71,6 +71,7 @@ type topics struct {
 	mu     sync.RWMutex
 	byName map[string]*Topic
 	byID   map[[16]byte]*Topic
+	gone   TopicStats // of topics that were deleted, so that sums do not fall
 }
 
 func newTopics() *topics {
@@ -104,6 +105,7 @@ func (ts *topics) put(t *Topic) {
 	ts.mu.Lock()
 	if old := ts.byName[t.Name]; old != nil && old.ID != t.ID {
 		delete(ts.byID, old.ID)
+		ts.gone.add(&old.Stats)
 	}
 	ts.byName[t.Name] = t
 	ts.byID[t.ID] = t
@@ -117,9 +119,23 @@ func (ts *topics) remove(id [16]byte) {
 		delete(ts.byID, id)
 		if ts.byName[t.Name] == t {
 			delete(ts.byName, t.Name)
+			ts.gone.add(&t.Stats)
 		}
 	}
 	ts.mu.Unlock()
+}
+
+// counted copies the handles, in no order, and sums up their counters and those of topics that are gone.
+func (ts *topics) counted() (list []*Topic, sum *TopicStats) {
+	ts.mu.RLock()
+	defer ts.mu.RUnlock()
+	list, sum = make([]*Topic, 0, len(ts.byName)), new(TopicStats)
+	sum.add(&ts.gone)
+	for _, t := range ts.byName {
+		list = append(list, t)
+		sum.add(&t.Stats)
+	}
+	return list, sum
 }
 
 // all copies the handles, in no order.

@@ -36,10 +36,31 @@ func (f *Frontend) answerFetch(s *fetchState) {
 		p.plan.Ref = nil
 		from = gap.Position
 	}
+	s.count()
 	// The memory goes back when the last segment has been sent; there may be nothing behind the last records.
 	out.Segs = append(out.Segs, netpoll.Seg{Mem: b[from:], Ref: (*pooled)(bb)})
 	s.clear()
 	r.finish(out)
+}
+
+// count notes the answered partitions in their topics' counters, neighbours of one topic together.
+func (s *fetchState) count() {
+	for i := 0; i < len(s.parts); {
+		t, asked, failed := s.parts[i].topic, int64(0), int64(0)
+		for ; i < len(s.parts) && s.parts[i].topic == t; i++ {
+			asked++
+			if s.parts[i].reply.Error != wire.NoError {
+				failed++
+			}
+		}
+		if t == nil {
+			continue
+		}
+		t.Stats.FetchRequests.Add(asked)
+		if failed > 0 {
+			t.Stats.FailedFetch.Add(failed)
+		}
+	}
 }
 
 // sameTopic says whether two entries may share a topic of the answer.

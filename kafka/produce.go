@@ -340,13 +340,15 @@ func (f *Frontend) checkBatch(c *validate.Checker, part *producePart, nowMs int6
 	}
 }
 
-// tellLogStart adds the log start to a refusal, where Kafka does: not with the errors that it takes for known.
+// tellLogStart adds the log start to a refusal and counts it as a failure, where Kafka does: not with the errors that it
+// takes for known.
 func (part *producePart) tellLogStart() {
 	switch part.result.Error {
 	case wire.UnknownTopicOrPartition, wire.NotLeaderOrFollower, wire.MessageTooLarge, wire.RecordListTooLarge, wire.CorruptMessage,
 		wire.KafkaStorageError, wire.UnknownTopicId:
 	default:
 		part.result.LogStartOffset = part.part.Bounds().LogStart
+		part.state.topics[part.topic].handle.Stats.FailedProduce.Add(1)
 	}
 }
 
@@ -417,6 +419,11 @@ func (p *produceState) answer() {
 	for _, part := range p.parts {
 		if part.append.Batch != nil && part.result.Error == wire.NoError {
 			p.settle(part)
+		}
+	}
+	for i := range p.topics {
+		if t := &p.topics[i]; t.handle != nil {
+			t.handle.Stats.ProduceRequests.Add(int64(t.count))
 		}
 	}
 	if p.view.Acks == acksNone {

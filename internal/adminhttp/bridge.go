@@ -1,6 +1,8 @@
 package adminhttp
 
 import (
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"millrace/internal/metric"
@@ -21,20 +23,35 @@ func (b bridge) Collect(out chan<- prometheus.Metric) {
 	info := prometheus.NewDesc("millrace_build_info", "The version that runs.", []string{"version"}, nil)
 	out <- prometheus.MustNewConstMetric(info, prometheus.GaugeValue, 1, b.version)
 	for _, f := range b.reg.Gather() {
+		var desc *prometheus.Desc // one for all series: making it costs more than the series
 		for i := range f.Samples {
-			if m := convert(&f, &f.Samples[i]); m != nil {
+			if i == 0 || !sameNames(f.Samples[i].Labels, f.Samples[i-1].Labels) {
+				desc = prometheus.NewDesc(f.Name, f.Help, labelNames(f.Samples[i].Labels), nil)
+			}
+			if m := convert(desc, &f, &f.Samples[i]); m != nil {
 				out <- m
 			}
 		}
 	}
 }
 
-func convert(f *metric.Family, s *metric.Sample) prometheus.Metric {
-	names, values := make([]string, len(s.Labels)), make([]string, len(s.Labels))
-	for i, l := range s.Labels {
-		names[i], values[i] = l.Name, l.Value
+func labelNames(labels []metric.Label) []string {
+	names := make([]string, len(labels))
+	for i, l := range labels {
+		names[i] = l.Name
 	}
-	desc := prometheus.NewDesc(f.Name, f.Help, names, nil)
+	return names
+}
+
+func sameNames(a, b []metric.Label) bool {
+	return slices.EqualFunc(a, b, func(x, y metric.Label) bool { return x.Name == y.Name })
+}
+
+func convert(desc *prometheus.Desc, f *metric.Family, s *metric.Sample) prometheus.Metric {
+	values := make([]string, len(s.Labels))
+	for i, l := range s.Labels {
+		values[i] = l.Value
+	}
 	switch f.Kind {
 	case metric.KindCounter:
 		return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, s.Value, values...)
