@@ -63,7 +63,7 @@ func check(ctx context.Context, cmd *cobra.Command, o run.Options, recorded stri
 	now := report.CheckRatios()
 	if record {
 		r := &run.Recorded{Machine: fmt.Sprintf("%s, %d CPUs, Linux %s", report.Meta.CPU, report.Meta.CPUs, report.Meta.Kernel), Ratios: now,
-			Note: "throughput of a broker over that of its floor in the same round, medians; written by bench check --record"}
+			Note: "a broker over its floor in the same round, medians, better when greater; written by bench check --record"}
 		if err := os.MkdirAll(filepath.Dir(recorded), 0o755); err != nil {
 			return err
 		}

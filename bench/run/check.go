@@ -43,12 +43,25 @@ func (r *Recorded) Save(file string) error {
 	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
-// CheckRatios are the figures of a report that a check looks at: throughput over the floor's, for every broker and load.
+// CheckRatios are the figures of a report that a check looks at, for every broker and load, all of them better when greater:
+// efficiency (the floor's CPU per unit over ours), which other work on the machine disturbs least; throughput over the floor's for
+// bulk loads; speed (the floor's median latency over ours) for loads of single requests.
 func (r *Report) CheckRatios() map[string]float64 {
 	out := map[string]float64{}
 	for _, row := range r.Rows {
-		if v, ok := row.Ratios["floor"]["throughput"]; ok && v.N > 0 && !strings.HasPrefix(row.Target, "floor-") {
-			out[row.Load+" "+row.Target+" throughput"] = v.Median
+		if strings.HasPrefix(row.Target, "floor-") {
+			continue
+		}
+		name, f := row.Load+" "+row.Target+" ", row.Ratios["floor"]
+		if v := f["cpu"]; v.N > 0 && v.Median > 0 {
+			out[name+"efficiency"] = 1 / v.Median
+		}
+		l := r.load(row.Load)
+		if v := f["throughput"]; v.N > 0 && l != nil && l.Unit != "req/s" {
+			out[name+"throughput"] = v.Median
+		}
+		if v := f["p50"]; v.N > 0 && v.Median > 0 && l != nil && l.Unit == "req/s" && l.FloorLoad == "" {
+			out[name+"speed"] = 1 / v.Median
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"millrace/bench/proc"
+	"millrace/bench/rawgen"
 	"millrace/bench/run"
 )
 
@@ -29,16 +31,31 @@ func TestFallenRatios(t *testing.T) {
 }
 
 func TestCheckRatiosAreThoseToTheFloor(t *testing.T) {
-	loads, err := run.Workloads([]string{"W5"}, run.Quick())
+	loads, err := run.Workloads([]string{"W1", "W5"}, run.Quick())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &run.Report{Loads: loads}
+	add := func(load, target string, round int, requests int64, p50, cpu float64) {
+		x := fake(load, target, round, requests)
+		x.Result.Latency, x.Result.Broker = &rawgen.Dist{P50: p50}, &proc.Delta{CPUSeconds: cpu}
+		r.Runs = append(r.Runs, x)
+	}
 	for round := 1; round <= 3; round++ {
-		r.Runs = append(r.Runs, fake("W5-acks1", "m", round, 60), fake("W5-acks1", "floor-echo", round, 100))
+		add("W5-acks1", "m", round, 100, 50, 0.2)
+		add("W5-acks1", "floor-echo", round, 100, 25, 0.1)
+		add("W1", "m", round, 60, 1, 1)
+		add("W1", "floor-write", round, 100, 1, 1)
 	}
 	r.Summarize()
-	if got := r.CheckRatios(); len(got) != 1 || got["W5-acks1 m throughput"] != 0.6 {
+	got := r.CheckRatios()
+	want := map[string]float64{"W5-acks1 m efficiency": 0.5, "W5-acks1 m speed": 0.5, "W1 m throughput": 0.6, "W1 m efficiency": 0.6}
+	if len(got) != len(want) {
 		t.Errorf("%v", got)
+	}
+	for k, v := range want {
+		if d := got[k] - v; d > 1e-9 || d < -1e-9 {
+			t.Errorf("%s: %g, want %g", k, got[k], v)
+		}
 	}
 }
