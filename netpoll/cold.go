@@ -69,6 +69,8 @@ func (r *coldRead) OpDone(op *Op) {
 	c := r.c
 	c.chilled = false
 	switch {
+	case c.dead:
+		c.giveUp(ErrClosed)
 	case c.closed:
 	case op.Err != nil:
 		c.Close(op.Err)

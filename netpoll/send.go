@@ -279,8 +279,12 @@ func (o *Out) release(i int) {
 	}
 }
 
-// giveUp ends all queued messages.
+// giveUp ends all queued messages, once no read ahead works on a file that they keep open: it goes by the number of the
+// descriptor, which may be somebody else's after a close.
 func (c *Conn) giveUp(err error) {
+	if c.cold != nil && c.cold.buf != nil {
+		return // coldRead.OpDone does it
+	}
 	for c.outHead != nil {
 		c.finish(c.outHead, err)
 	}

@@ -20,7 +20,9 @@ type syncMark struct {
 	pos, end int64
 }
 
-// BeginSync collects the files with unsynced bytes as written now; nil when there are none or a round is under way.
+// BeginSync collects the files with unsynced bytes as written now; nil when there are none or a round is under way. They
+// stay open until SyncDone: retention may delete a segment that a seal made durable while the round was under way, and
+// a sync of a closed file would count as a failed one.
 func (l *Log) BeginSync() *SyncSet {
 	if l.syncOut || l.syncErr != nil || l.closed || l.busy {
 		return nil
@@ -31,7 +33,7 @@ func (l *Log) BeginSync() *SyncSet {
 		if pos <= s.own.syncPos {
 			continue
 		}
-		l.set.Files = append(l.set.Files, s.file.File)
+		l.set.Files = append(l.set.Files, s.file.retain().File)
 		l.set.Bytes += pos - s.own.syncPos
 		l.set.End = end
 		l.marks = append(l.marks, syncMark{s, pos, end})
@@ -48,6 +50,9 @@ func (l *Log) BeginSync() *SyncSet {
 func (l *Log) SyncDone(s *SyncSet, err error) {
 	invariant.Assert(l.syncOut && s == &l.set, "a sync ends that was begun")
 	l.syncOut = false
+	for _, m := range l.marks {
+		_ = m.seg.file.drop() // closes a file only if its segment was deleted meanwhile
+	}
 	if err != nil {
 		l.syncErr = err
 		return
