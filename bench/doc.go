@@ -4,10 +4,15 @@
 // Every part is a process of its own (broker, floor, generator), pinned alike, so that all are measured the same way. Nothing
 // is switched off in a target for a measurement, and every run kept or thrown away stands in the JSON.
 //
-// Sub-packages: wire (protocol pieces), rawgen (the generator), sink (the floors), proc (processes and their cost), stats
+// `millrace bench model` predicts what producer settings yield and measures it, `bench report` makes a page of the JSON, `bench check`
+// guards the ratios to the floors.
+//
+// Sub-packages: wire (protocol pieces), rawgen (the generator), producer (the producer that batches as Kafka's does), model (the
+// predictor and its sweeps), report (HTML and Markdown), rivals (starting others, with stated settings), sink (the floors), proc (processes and their cost), stats
 // (medians, ratios), prof (CPU profiles by subsystem), target (starting and stopping what is measured), run (workloads, rounds,
 // report), enginebench (the storage engine alone), standalone (a program with this command only).
 //
-// Files: command.go (the command), runcmd.go (campaigns), table.go (their tables), enginecmd.go (the engine alone), gen.go and floor.go (the hidden commands that run in
+// Files: command.go (the command), runcmd.go (campaigns), table.go (their tables), enginecmd.go (the engine alone), modelcmd.go, reportcmd.go,
+// checkcmd.go, gen.go and floor.go (the hidden commands that run in
 // processes of their own).
 package bench

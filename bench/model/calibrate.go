@@ -33,7 +33,7 @@ func Calibrate(cells []Cell) (*Costs, error) {
 	}
 	c := &Costs{Cells: cells}
 	var client, broker, trip [][]float64
-	var clientNs, brokerNs, tripNs, tripBatches []float64
+	var clientNs, brokerNs, tripNs, flightNs, tripBatches []float64
 	for _, cell := range cells {
 		m := cell.Measured
 		if m == nil || m.RequestsPerSec <= 0 || m.ClientCores <= 0 || m.BrokerCores <= 0 {
@@ -53,6 +53,7 @@ func Calibrate(cells []Cell) (*Costs, error) {
 			trip = append(trip, []float64{1, b})
 			tripBatches = append(tripBatches, k)
 			tripNs = append(tripNs, m.RoundTrip*1000)
+			flightNs = append(flightNs, 1e9/m.RequestsPerSec)
 		}
 	}
 	if len(trip) < 2 {
@@ -64,8 +65,11 @@ func Calibrate(cells []Cell) (*Costs, error) {
 	c.Broker = Cost{Request: x[0], Batch: x[1], Byte: x[2], Wake: x[3]}
 	for i := range trip { // what a batch takes is known from the broker's side
 		tripNs[i] = max(1, tripNs[i]-c.Broker.Batch*tripBatches[i])
+		flightNs[i] = max(1, flightNs[i]-c.Broker.Batch*tripBatches[i])
 	}
 	x = fit(trip, tripNs)
 	c.RoundTrip = Cost{Request: x[0], Batch: c.Broker.Batch, Byte: x[1]}
+	x = fit(trip, flightNs)
+	c.Flight = Cost{Request: x[0], Batch: c.Broker.Batch, Byte: x[1]}
 	return c, nil
 }

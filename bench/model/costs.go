@@ -21,7 +21,8 @@ type Costs struct {
 	Machine    string  `json:"machine"`
 	Client     Cost    `json:"client"`
 	Broker     Cost    `json:"broker"`
-	RoundTrip  Cost    `json:"round_trip"` // of a lone request: fixed part, per batch, per byte
+	RoundTrip  Cost    `json:"round_trip"` // of a lone request, median: fixed part, per batch, per byte
+	Flight     Cost    `json:"flight"`     // from one request to the next with one in flight, mean: what throughput depends on
 	NetworkMBs float64 `json:"network_mb_per_s,omitempty"`
 	Cells      []Cell  `json:"cells"` // what it was computed from
 }

@@ -20,6 +20,7 @@ type Options struct {
 	Sources    target.Sources
 	GenCPUs    string
 	Rounds     int           // counted runs of each cell
+	Calibrate  int           // runs of each calibration cell; default: Rounds, at least 3
 	Duration   time.Duration // of a run
 	Warmup     time.Duration // of a run, not counted
 	Acks       int16
@@ -99,7 +100,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 func (m *measurer) all(ctx context.Context, r *Report) error {
 	if r.Costs == nil {
 		cells := CalibrationCells()
-		if err := m.rounds(ctx, cells, 0, max(3, m.o.Rounds), func() error { return nil }); err != nil {
+		n := m.o.Calibrate
+		if n == 0 {
+			n = max(3, m.o.Rounds)
+		}
+		if err := m.rounds(ctx, cells, 0, n, func() error { return nil }); err != nil {
 			return err
 		}
 		for i := range cells {

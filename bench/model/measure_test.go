@@ -3,6 +3,7 @@ package model_test
 import (
 	"bytes"
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,10 +39,16 @@ func TestSweepAgainstTheNullSink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	free.Close()
 	dir := t.TempDir()
 	var log, table bytes.Buffer
 	g := model.Grid{RecordSize: []int{1024}, BatchSize: []int{16384}, Linger: []time.Duration{5 * time.Millisecond}, Partitions: []int{6}, InFlight: []int{5}, Rates: []float64{0, 5000}, Brokers: 1, Grouping: true}
-	o := model.Options{Target: null, Place: target.Place{Dir: filepath.Join(dir, "null"), Port: 19640}, Sources: sources, Rounds: 1, Duration: 150 * time.Millisecond, Warmup: 50 * time.Millisecond,
+	o := model.Options{Target: null, Place: target.Place{Dir: filepath.Join(dir, "null"), Port: port}, Sources: sources, Rounds: 1, Calibrate: 1, Duration: 150 * time.Millisecond, Warmup: 50 * time.Millisecond,
 		Cells: g.Cells(), JSON: filepath.Join(dir, "sweep.json"), Log: &log}
 	r, err := model.Run(context.Background(), o)
 	if err != nil {

@@ -141,7 +141,7 @@ func (m *machine) at(records float64) cycle {
 	c.client = float64(s.Brokers) * (m.c.Client.Request*c.requests + m.c.Client.Batch*k + m.c.Client.Record*records + m.c.Client.Byte*c.bytes)
 	c.broker = m.c.Broker.Request*c.requests + m.c.Broker.Batch*k + m.c.Broker.Byte*c.bytes
 	c.roundTrip = m.c.RoundTrip.Request + m.c.RoundTrip.Batch*k/c.requests + m.c.RoundTrip.Byte*c.bytes/c.requests
-	c.flight = c.requests * c.roundTrip / float64(s.MaxInFlight)
+	c.flight = (m.c.Flight.Request*c.requests + m.c.Flight.Batch*k + m.c.Flight.Byte*c.bytes) / float64(s.MaxInFlight)
 	if m.c.NetworkMBs > 0 {
 		c.network = float64(s.Brokers) * c.bytes * 1000 / m.c.NetworkMBs
 	}

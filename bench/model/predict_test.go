@@ -11,7 +11,8 @@ func costs() *Costs {
 	c := Cost{Request: 10_000, Batch: 1_000, Record: 100, Byte: 0.1}
 	b := c
 	b.Record = 0
-	return &Costs{Client: c, Broker: b, RoundTrip: Cost{Request: 100_000, Batch: 1_000, Byte: 0.2}}
+	trip := Cost{Request: 100_000, Batch: 1_000, Byte: 0.2}
+	return &Costs{Client: c, Broker: b, RoundTrip: trip, Flight: trip}
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -167,6 +168,8 @@ func TestCalibrateInverts(t *testing.T) {
 	near(t, "broker byte", got.Broker.Byte, 0.1)
 	near(t, "answer", got.RoundTrip.Request, 100_000)
 	near(t, "answer byte", got.RoundTrip.Byte, 0.2)
+	near(t, "flight", got.Flight.Request, 100_000)
+	near(t, "flight byte", got.Flight.Byte, 0.2)
 	if _, err := Calibrate(append(cells, cells[0])); err == nil {
 		t.Error("six cells are accepted")
 	}

@@ -142,6 +142,12 @@ func (l *load) run() error {
 		if stop && l.acc.Incomplete() == 0 {
 			return nil
 		}
+		if !stop && l.blocked != 0 { // what waits can go before new records are made: they overlap with the answer
+			if _, err := l.sender(at); err != nil {
+				return err
+			}
+			at = rawgen.Now()
+		}
 		if !stop {
 			at = l.application(at)
 		}

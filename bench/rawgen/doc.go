@@ -13,5 +13,5 @@
 //
 // Files: socket.go (raw sockets), result.go (what a run yields), produce.go (options), loop.go (the producer's loop),
 // sender.go (one connection), bad.go (the spoiled batch), call.go (one request over a blocking connection),
-// fetch.go and stream.go (the consumer), e2e.go (producer and consumer together).
+// fetch.go and stream.go (the consumer), e2e.go (producer and consumers together), crowd.go (idle long polls).
 package rawgen

@@ -72,7 +72,11 @@ func (c *campaign) tool(i *target.Instance, name string, args ...string) (string
 		return "", proc.Delta{}, err
 	}
 	var stderr strings.Builder
-	out, err := proc.Run(c.pass.GenCPUs, &stderr, filepath.Join(c.KafkaTools, name), args...)
+	program := filepath.Join(c.KafkaTools, name)
+	if _, err := os.Stat(program); err != nil {
+		program += ".sh" // as in Apache's own archive
+	}
+	out, err := proc.Run(c.pass.GenCPUs, &stderr, program, args...)
 	if err != nil {
 		return "", proc.Delta{}, fmt.Errorf("%s: %w: %s", name, err, stderr.String())
 	}

@@ -69,6 +69,12 @@ func (i *Instance) start() (Times, error) {
 	if i.log, err = os.OpenFile(filepath.Join(i.Place.Dir, i.Target.Name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return Times{}, err
 	}
+	if conn, err := net.Dial("tcp", i.Addr); err == nil && i.Target.Kind != Kafka { // or we would measure whoever that is
+		conn.Close()
+		return Times{}, fmt.Errorf("somebody listens on %s already", i.Addr)
+	} else if err == nil {
+		conn.Close() // Kafka's start command may find it running
+	}
 	began := time.Now()
 	failed := make(chan error, 1)
 	switch i.Target.Kind {
