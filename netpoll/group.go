@@ -57,6 +57,7 @@ type Group struct {
 	opts   GroupOptions
 	limits atomic.Pointer[Limits]
 	log    *slog.Logger
+	fdMax  int // descriptors from here on are not for connections
 
 	mu        sync.Mutex
 	total     int
@@ -79,9 +80,22 @@ func NewGroup(opts GroupOptions) (*Group, error) {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
-	g := &Group{opts: opts, log: opts.Log, perIP: map[netip.Addr]int{}}
+	g := &Group{opts: opts, log: opts.Log, fdMax: fdMax(), perIP: map[netip.Addr]int{}}
 	g.SetLimits(opts.Limits)
 	return g, nil
+}
+
+// fdReserve is how many descriptors connections leave to others, whatever their number: a log that rolls needs some.
+const fdReserve = 64
+
+// fdMax is the first descriptor that no connection may have. The kernel gives out the lowest free number, so that few are
+// left when it gives out that one.
+func fdMax() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {
+		return math.MaxInt
+	}
+	return int(limit.Cur - min(fdReserve, limit.Cur/8))
 }
 
 // SetLimits replaces the limits. Connections beyond a lowered limit stay.

@@ -76,6 +76,11 @@ func (ln *listener) AcceptDone(_ *Sock, a Accepted, err error) {
 		_ = unix.Close(a.Fd)
 		return
 	}
+	if a.Fd >= ln.grp.fdMax {
+		_ = unix.Close(a.Fd)
+		ln.failed(syscall.EMFILE)
+		return
+	}
 	ln.backoff = 0
 	if ln.grp.admit(a.Remote.Addr()) {
 		_ = unix.Close(a.Fd)
