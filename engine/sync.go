@@ -66,7 +66,8 @@ func (s *Shard) startSyncs() {
 	s.wantSync = s.wantSync[:0]
 }
 
-// startSync starts one datasync per dirty file.
+// startSync starts one datasync per dirty file; there is one at least, so that no round ends in here, where its end could
+// queue a sync that startSyncs then forgets.
 func (p *Partition) startSync() {
 	r := &p.round
 	if !r.begin() {
@@ -84,9 +85,6 @@ func (p *Partition) startSync() {
 		p.shard.loop.Submit(op)
 	}
 	p.shard.st.syncs.Add(int64(len(files)))
-	if len(files) == 0 {
-		r.end()
-	}
 }
 
 func (r *syncRound) begin() bool {
