@@ -254,7 +254,7 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 	n, err := c.loop(e, cl)
 	_ = e.Out.Flush()
 	commit := c.own && c.partition < 0 && c.props.Bool("enable.auto.commit", true)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), goodbye)
 	defer cancel()
 	if commit {
 		c.adjuster.flush(ctx, 0)
@@ -263,7 +263,7 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 		}
 	}
 	_ = cl.LeaveGroupContext(ctx)
-	cl.Close()
+	closeWithin(ctx, cl)
 	if errors.Is(err, errTimeout) {
 		e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)
 		e.complain("org.apache.kafka.common.errors.TimeoutException")
@@ -280,6 +280,22 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 		return Exit(130)
 	}
 	return nil
+}
+
+// goodbye is how long committing and leaving may take: a coordinator that is gone must not hold up the end.
+const goodbye = 5 * time.Second
+
+// closeWithin closes the client, which leaves the group without a bound of its own, but waits no longer than ctx.
+func closeWithin(ctx context.Context, cl *kgo.Client) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		cl.Close()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 var errTimeout = errors.New("no message in time")
