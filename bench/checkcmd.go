@@ -56,6 +56,13 @@ more; only what is below twice in a row fails. --record writes the ratios of thi
 }
 
 func check(ctx context.Context, cmd *cobra.Command, o run.Options, recorded string, record bool) error {
+	var want *run.Recorded
+	if !record {
+		var err error
+		if want, err = run.LoadRecorded(recorded); err != nil {
+			return fmt.Errorf("nothing to compare with; --record writes it, on a machine that does nothing else: %w", err)
+		}
+	}
 	report, err := run.Go(ctx, o)
 	if err != nil {
 		return err
@@ -68,10 +75,6 @@ func check(ctx context.Context, cmd *cobra.Command, o run.Options, recorded stri
 			return err
 		}
 		return r.Save(recorded)
-	}
-	want, err := run.LoadRecorded(recorded)
-	if err != nil {
-		return err
 	}
 	out := cmd.OutOrStdout()
 	fallen := want.Fallen(now)

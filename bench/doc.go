@@ -8,11 +8,11 @@
 // guards the ratios to the floors.
 //
 // Sub-packages: wire (protocol pieces), rawgen (the generator), producer (the producer that batches as Kafka's does), model (the
-// predictor and its sweeps), report (HTML and Markdown), rivals (starting others, with stated settings), sink (the floors), proc (processes and their cost), stats
-// (medians, ratios), prof (CPU profiles by subsystem), target (starting and stopping what is measured), run (workloads, rounds,
-// report), enginebench (the storage engine alone), standalone (a program with this command only).
+// predictor and its sweeps), sink (the floors), proc (processes and their cost), stats (medians, ratios), prof (CPU profiles by
+// subsystem), target (starting and stopping what is measured), run (workloads, rounds, parts, JSON), report (HTML and Markdown),
+// enginebench (the storage engine alone), standalone (a program with this command only). rivals holds what starts other brokers.
 //
-// Files: command.go (the command), runcmd.go (campaigns), table.go (their tables), enginecmd.go (the engine alone), modelcmd.go, reportcmd.go,
-// checkcmd.go, gen.go and floor.go (the hidden commands that run in
-// processes of their own).
+// Files: command.go (the command), runcmd.go (campaigns), table.go (their tables), modelcmd.go (the model), reportcmd.go (pages),
+// checkcmd.go (the guard), enginecmd.go (the engine alone), gen.go and floor.go (the hidden commands that run in processes of
+// their own).
 package bench
