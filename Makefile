@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOBUILD := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS) -s -w -X main.version=$(VERSION)'
 GOTEST  := $(GO) test -tags '$(TAGS) invariants' -ldflags '$(LDFLAGS)'
 
-.PHONY: build run test unit race lint generate dumplog e2e clients kill9 recovery10g fuzz bench bench-check clean
+.PHONY: build run test unit race lint generate dumplog e2e clients kill9 recovery10g kgo groupkill9 groupstorm compaction fuzz bench bench-check clean
 
 build: ## bin/millrace with both drivers
 	$(GOBUILD) -o bin/millrace ./cmd/millrace
@@ -46,6 +46,18 @@ kill9: build ## 500 rounds of kill -9 under load
 
 recovery10g: build ## a start after kill -9 with 10 GB kept takes at most a second; needs 10 GB under TMPDIR, removed afterwards
 	cd test && MILLRACE_RECOVERY_GB=10 MILLRACE_START_LIMIT=1s go test -count=1 -v -timeout 30m -run TestStartWithMuchKept ./crash
+
+kgo: build ## the test suite of franz-go's kgo at its own size; test/kgo/not-yet.txt says what is left out
+	test/kgo/run.sh
+
+groupkill9: build ## 200 rounds of kill -9 while groups commit
+	cd test && MILLRACE_ROUNDS=200 go test -count=1 -v -timeout 1h -run TestCommitsSurviveKill9 ./groups
+
+groupstorm: build ## 1,000 groups of 10 members join at once and send heartbeats; opens 10,000 connections
+	cd test && MILLRACE_GROUPS=1000 MILLRACE_SECONDS=20 go test -count=1 -v -timeout 10m -run TestManyGroups ./groups
+
+compaction: build ## 10 M updates of 100 k keys, the broker cleans and is killed; 1 GB under TMPDIR, removed afterwards
+	cd test && MILLRACE_UPDATES=10000000 MILLRACE_KEYS=100000 MILLRACE_ROUNDS=20 go test -count=1 -v -timeout 2h ./compaction
 
 FUZZTIME ?= 30s
 fuzz: ## every fuzz target for FUZZTIME each

@@ -15,10 +15,10 @@ import (
 
 var target harness.Target
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m, &target)) }
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, &target, "group.initial.rebalance.delay.ms=0")) }
 
 // clients lists who takes part, in the order of the printed table.
-var clients = []*client{&franz, &saramaClient, &kafkaGo, &confluentGo, &kcat, &confluentPython, &aiokafka, &console}
+var clients = []*client{&franz, &saramaClient, &kafkaGo, &confluentGo, &kcat, &confluentPython, &aiokafka, &kafkajs, &console}
 
 // fastReaders take turns as second and third reader of each topic.
 var fastReaders = []*client{&franz, &saramaClient, &kafkaGo, &confluentGo, &kcat}

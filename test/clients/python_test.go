@@ -3,10 +3,10 @@ package clients
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -18,37 +18,26 @@ import (
 // The Python clients run as scripts. Records travel over pipes in a plain frame: int32 partition, int64 offset, key, value, int32 number of
 // headers, and per header key and value, each with an int32 length in front; all big endian.
 var (
-	confluentPython = client{name: "confluent-kafka-python", librdkafka: true, produce: pythonProduce("confluent_io.py"), consume: pythonConsume("confluent_io.py"),
-		need: func() string { return needPython("confluent_kafka") }}
-	aiokafka = client{name: "aiokafka", produce: pythonProduce("aiokafka_io.py"), consume: pythonConsume("aiokafka_io.py"),
-		need: func() string { return needPython("aiokafka") }}
+	confluentPython = client{name: "confluent-kafka-python", librdkafka: true, produce: scriptProduce("confluent_io.py", pythonCommand), consume: scriptConsume("confluent_io.py", pythonCommand),
+		need: func() string { return harness.NeedPython("confluent_kafka") }}
+	aiokafka = client{name: "aiokafka", produce: scriptProduce("aiokafka_io.py", pythonCommand), consume: scriptConsume("aiokafka_io.py", pythonCommand),
+		need: func() string { return harness.NeedPython("aiokafka") }}
 )
 
-// python is the interpreter that has the clients: MILLRACE_TEST_PYTHON, else that of the environment which test/install.sh makes.
-func python() string {
-	if p := os.Getenv("MILLRACE_TEST_PYTHON"); p != "" {
-		return p
-	}
-	if p := filepath.Join(harness.Root(), "test", ".venv", "bin", "python"); exec.Command(p, "-c", "").Run() == nil {
-		return p
-	}
-	return "python3"
+// scriptCommand makes the command line of a script.
+type scriptCommand func(ctx context.Context, script string, args ...string) *exec.Cmd
+
+func pythonCommand(ctx context.Context, script string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, harness.Python(), append([]string{filepath.Join("py", script)}, args...)...)
 }
 
-func needPython(module string) string {
-	if err := exec.Command(python(), "-c", "import "+module).Run(); err != nil {
-		return fmt.Sprintf("%s cannot import %s (test/install.sh installs it)", python(), module)
-	}
-	return ""
-}
-
-func pythonProduce(script string) func(*job) error {
+func scriptProduce(script string, command scriptCommand) func(*job) error {
 	return func(j *job) error {
 		in := make([]byte, 0, 1<<20)
 		for _, r := range j.records {
 			in = appendFrame(in, partitionOf(r.key, j.partitions), r)
 		}
-		cmd := exec.CommandContext(j.ctx, python(), filepath.Join("py", script), "produce", j.addr, j.topic, j.codec)
+		cmd := command(j.ctx, script, "produce", j.addr, j.topic, j.codec)
 		cmd.Stdin = bytes.NewReader(in)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s produce: %w: %.3000s", script, err, out)
@@ -57,13 +46,13 @@ func pythonProduce(script string) func(*job) error {
 	}
 }
 
-func pythonConsume(script string) func(*job, *reading) error {
+func scriptConsume(script string, command scriptCommand) func(*job, *reading) error {
 	return func(j *job, out *reading) error {
-		args := []string{filepath.Join("py", script), "consume", j.addr, j.topic}
+		args := []string{"consume", j.addr, j.topic}
 		for _, e := range j.end {
 			args = append(args, strconv.FormatInt(e, 10))
 		}
-		cmd := exec.CommandContext(j.ctx, python(), args...)
+		cmd := command(j.ctx, script, args...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		stdout, err := cmd.StdoutPipe()

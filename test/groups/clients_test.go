@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ type member func(ctx context.Context, addr, group, topic string, seen func(value
 var libraries = map[string]member{"franz-go": franzMemberOf(), "sarama": saramaMember, "kafka-go": kafkaGoMember, "confluent": confluentMemberOf(&confluent.ConfigMap{"heartbeat.interval.ms": 200, "session.timeout.ms": 6000}),
 	"kcat": kcatMember, "console": consoleMemberOf("--command-property", "heartbeat.interval.ms=200"),
 	"franz-go-848": franzMemberOf(kgo.ServerSideBalancer()), "confluent-848": confluentMemberOf(&confluent.ConfigMap{"group.protocol": "consumer"}),
-	"console-848": consoleMemberOf("--command-property", "group.protocol=consumer")}
+	"console-848": consoleMemberOf("--command-property", "group.protocol=consumer"), "aiokafka": aiokafkaMember, "kafkajs": kafkajsMember}
 
 // TestLibrariesShareATopic runs two members of each library in a group of their own, with the classic protocol or that of
 // KIP-848: together they read every record once,
@@ -38,6 +39,10 @@ func TestLibrariesShareATopic(t *testing.T) {
 				harness.Program(t, "kcat", "test/install.sh does it")
 			case "console", "console-848":
 				harness.KafkaTool(t, "kafka-console-consumer")
+			case "aiokafka":
+				needed(t, harness.NeedPython("aiokafka"))
+			case "kafkajs":
+				needed(t, harness.NeedNode("kafkajs"))
 			}
 			t.Parallel()
 			share(t, m)
@@ -200,8 +205,25 @@ func consoleMemberOf(args ...string) member {
 	}
 }
 
+func aiokafkaMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	return lines(ctx, seen, exec.Command(harness.Python(), "scripts/aiokafka_member.py", addr, group, topic))
+}
+
+func kafkajsMember(ctx context.Context, addr, group, topic string, seen func(string)) error {
+	return lines(ctx, seen, harness.Node(context.WithoutCancel(ctx), "scripts/kafkajs_member.js", addr, group, topic))
+}
+
+func needed(t *testing.T, why string) {
+	t.Helper()
+	if why != "" {
+		harness.Missing(t, "%s", why)
+	}
+}
+
 // lines runs a program that prints one record a line, and ends it in good order with ctx.
 func lines(ctx context.Context, seen func(string), cmd *exec.Cmd) error {
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -215,7 +237,7 @@ func lines(ctx context.Context, seen func(string), cmd *exec.Cmd) error {
 		seen(s.Text())
 	}
 	if err := cmd.Wait(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s: %w", cmd.Path, err)
+		return fmt.Errorf("%s: %w: %.2000s", cmd.Path, err, complaints.String())
 	}
 	return nil
 }

@@ -19,7 +19,9 @@ import (
 var target harness.Target
 
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, &target, "group.initial.rebalance.delay.ms=100"))
+	os.Exit(harness.Main(m, &target, "group.initial.rebalance.delay.ms=100",
+		"group.consumer.min.session.timeout.ms=1000", "group.consumer.session.timeout.ms=6000",
+		"group.consumer.min.heartbeat.interval.ms=100", "group.consumer.heartbeat.interval.ms=500"))
 }
 
 // number reads a size from the environment.

@@ -4,5 +4,6 @@
 // acknowledged as committed is never older afterwards.
 //
 // Files: balance_test.go assignors under change; clients_test.go every client library; kill_test.go crashes;
-// storm_test.go many groups; common_test.go helpers.
+// crowd_test.go several groups, idle members, a member that dies; storm_test.go many groups; scripts/ members in other languages;
+// common_test.go helpers.
 package groups

@@ -29,7 +29,7 @@ func TestCommitsSurviveKill9(t *testing.T) {
 	for i := range committers {
 		committers[i] = &committer{group: fmt.Sprintf("group-%d", i), topic: topic, partitions: partitions}
 	}
-	for round := range number("MILLRACE_ROUNDS", 6) {
+	for round := range number("MILLRACE_ROUNDS", 8) {
 		var wait sync.WaitGroup
 		for _, c := range committers {
 			conn := coordinator(t, b.Addr, c.group, topic, partitions)

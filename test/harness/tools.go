@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,3 +71,39 @@ func Binary() string {
 	}
 	return filepath.Join(Root(), "bin", "millrace")
 }
+
+// Python returns the interpreter that has the Python clients: MILLRACE_TEST_PYTHON, else that of the environment which test/install.sh makes.
+func Python() string {
+	if p := os.Getenv("MILLRACE_TEST_PYTHON"); p != "" {
+		return p
+	}
+	if p := filepath.Join(Root(), "test", ".venv", "bin", "python"); exec.Command(p, "-c", "").Run() == nil {
+		return p
+	}
+	return "python3"
+}
+
+// NeedPython returns why a Python client cannot run, or "".
+func NeedPython(module string) string {
+	if err := exec.Command(Python(), "-c", "import "+module).Run(); err != nil {
+		return fmt.Sprintf("%s cannot import %s (test/install.sh installs it)", Python(), module)
+	}
+	return ""
+}
+
+// Node prepares a script for node with the packages that test/install.sh puts into test/.node.
+func Node(ctx context.Context, script string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "node", append([]string{script}, args...)...)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+nodeModules(), "KAFKAJS_NO_PARTITIONER_WARNING=1", "NODE_NO_WARNINGS=1")
+	return cmd
+}
+
+// NeedNode returns why a package of node cannot be used, or "".
+func NeedNode(module string) string {
+	if err := Node(context.Background(), "-e", "require('"+module+"')").Run(); err != nil {
+		return fmt.Sprintf("node cannot load %s (test/install.sh installs it)", module)
+	}
+	return ""
+}
+
+func nodeModules() string { return filepath.Join(Root(), "test", ".node", "node_modules") }
