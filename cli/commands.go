@@ -142,7 +142,12 @@ func (f *flags) withBroker(run func(s *session) error) func(*cobra.Command, []st
 	}
 }
 
-// group is a command that only holds others.
+// Group is a command that only holds others: alone it shows its help and ends with 2, an unknown subcommand is an error.
+func Group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	return group(use, short, nil, subs...)
+}
+
+// group is Group with flags that all its subcommands have.
 func group(use, short string, f *flags, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 		_ = c.Help()
@@ -165,9 +170,12 @@ func kafkaCommand() *cobra.Command {
 		DisableFlagParsing: true,
 		ValidArgs:          kafkatool.Names(),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 || args[0] == "--help" || args[0] == "-h" {
+			if len(args) == 0 {
 				_ = c.Help()
 				return exit(2)
+			}
+			if args[0] == "--help" || args[0] == "-h" {
+				return c.Help()
 			}
 			name := args[0]
 			if !strings.HasPrefix(name, "kafka-") {

@@ -81,7 +81,10 @@ func placed(use, short, example string, min int, run func(s *session, p place, r
 }
 
 func configGet() *cobra.Command {
-	return placed("get PLACE KEY...", "Show values of keys", "  millrace config get topic/orders retention.ms", 2, func(s *session, p place, keys []string) error {
+	return placed("get PLACE KEY...", "Show values of keys", "  millrace config get topic/orders retention.ms", 1, func(s *session, p place, keys []string) error {
+		if len(keys) == 0 {
+			return fmt.Errorf("name the keys to show, or show all with config describe (--changed: only what was set)")
+		}
 		list, err := p.read(s)
 		if err != nil {
 			return err

@@ -67,6 +67,7 @@ func consumeCommand() *cobra.Command {
 	c.Flags().BoolVarP(&key, "key", "k", false, "show keys")
 	c.Flags().BoolVar(&headers, "headers", false, "show headers")
 	c.Flags().BoolVarP(&meta, "meta", "m", false, "show time, partition and offset")
+	c.Flags().Lookup("partition").DefValue = "0" // -1 is no number that a user gives: not shown
 	c.Flags().StringVar(&separator, "separator", "\\t", "what stands between the parts of a line")
 	return c
 }
@@ -76,6 +77,11 @@ func unescape(s string) string { return strings.NewReplacer(`\t`, "\t", `\n`, "\
 
 // runOwn runs one of Kafka's tools with the connection flags of a subcommand, its input from a file if one is named.
 func runOwn(f *flags, tool string, call []string, file string) error {
+	if asJSON, err := f.json(); err != nil {
+		return err
+	} else if asJSON {
+		return fmt.Errorf("-o json: this command has text only")
+	}
 	if f.config != "" {
 		call = append(call, "--command-config", f.config)
 	}

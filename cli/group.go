@@ -18,6 +18,7 @@ func groupCommand() *cobra.Command {
 func groupList(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List consumer groups", Args: cobra.NoArgs,
+		Example: "  millrace group list -o json",
 		RunE: f.withBroker(func(s *session) error {
 			list, err := kafkatool.ListGroups(s.ctx, s.cl)
 			if err != nil {
@@ -35,6 +36,7 @@ func groupList(f *flags) *cobra.Command {
 func groupDescribe(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "describe GROUP...", Short: "Show offsets, lag and members of groups", Args: cobra.MinimumNArgs(1),
+		Example: "  millrace group describe billing",
 		RunE: f.withBroker(func(s *session) error {
 			var list []*kafkatool.GroupDetails
 			for _, id := range s.args {
@@ -163,6 +165,7 @@ func seekFlag(to string) (flag, value string, err error) {
 func groupDelete(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete GROUP...", Aliases: []string{"rm"}, Short: "Delete groups that have no members", Args: cobra.MinimumNArgs(1),
+		Example: "  millrace group delete billing",
 		RunE: f.withBroker(func(s *session) error {
 			resps, err := s.adm.DeleteGroups(s.ctx, s.args...)
 			if err != nil {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +25,11 @@ func logDump() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			problems := 0
 			for _, path := range args {
+				if info, err := os.Stat(path); err != nil {
+					return missing(path, err)
+				} else if info.IsDir() {
+					return fmt.Errorf("%s is a directory: name files in it, or check all of it with log verify", path)
+				}
 				res, err := segment.Dump(vfs.OS{}, path, o, c.OutOrStdout())
 				if err != nil {
 					return err
@@ -43,13 +51,12 @@ func logDump() *cobra.Command {
 func logVerify() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify DIR...", Short: "Check every file of partition directories", Args: cobra.MinimumNArgs(1),
+		Example: "  millrace log verify data/orders-0 data/orders-1",
 		RunE: func(c *cobra.Command, args []string) error {
 			problems := 0
 			for _, dir := range args {
-				if info, err := os.Stat(dir); err != nil {
+				if err := partitionDir(dir); err != nil {
 					return err
-				} else if !info.IsDir() {
-					return fmt.Errorf("%s is no directory", dir)
 				}
 				res, err := segment.Verify(vfs.OS{}, dir, segment.DumpOptions{Records: true})
 				if err != nil {
@@ -67,4 +74,29 @@ func logVerify() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// partitionDir is nil for a directory that holds a log. Without it a wrong path would be reported as a log without problems.
+func partitionDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return missing(dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory", dir)
+	}
+	if logs, _ := filepath.Glob(filepath.Join(globEscaped.Replace(dir), "*.log")); len(logs) == 0 {
+		return fmt.Errorf("%s holds no .log file: a partition's directory is meant, such as data/orders-0", dir)
+	}
+	return nil
+}
+
+var globEscaped = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[")
+
+// missing makes a path that is not there the same error as a topic that is not there.
+func missing(path string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: %w", path, errNotFound)
+	}
+	return err
 }

@@ -76,6 +76,9 @@ func topicCreate(f *flags) *cobra.Command {
 	}
 	c.Flags().Int32VarP(&partitions, "partitions", "p", -1, "number of partitions; without it the broker's num.partitions")
 	c.Flags().Int16VarP(&replicas, "replicas", "r", -1, "replication factor; without it the broker's default.replication.factor")
+	for _, name := range []string{"partitions", "replicas"} {
+		c.Flags().Lookup(name).DefValue = "0" // -1 is no number that a user gives: not shown
+	}
 	c.Flags().StringArrayVarP(&config, "config", "c", nil, "`NAME=VALUE` of the topic's configuration; may be repeated")
 	c.Flags().BoolVar(&exists, "if-not-exists", false, "a topic that is there is no error")
 	return c
@@ -95,6 +98,7 @@ func topicList(f *flags) *cobra.Command {
 	var internal bool
 	c := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List topics", Args: cobra.NoArgs,
+		Example: "  millrace topic list -o json",
 		RunE: f.withBroker(func(s *session) error {
 			topics, err := s.adm.ListTopicsWithInternal(s.ctx)
 			if err != nil {
@@ -145,6 +149,7 @@ type partitionDetails struct {
 func topicDescribe(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "describe TOPIC...", Short: "Show partitions, offsets and configuration of topics", Args: cobra.MinimumNArgs(1),
+		Example: "  millrace topic describe orders",
 		RunE: f.withBroker(func(s *session) error {
 			list, err := describeTopics(s, s.args)
 			if err != nil {
@@ -279,6 +284,7 @@ func topicDelete(f *flags) *cobra.Command {
 	var exists bool
 	c := &cobra.Command{
 		Use: "delete TOPIC...", Aliases: []string{"rm"}, Short: "Delete topics", Args: cobra.MinimumNArgs(1),
+		Example: "  millrace topic delete orders",
 		RunE: f.withBroker(func(s *session) error {
 			resps, err := s.adm.DeleteTopics(s.ctx, s.args...)
 			if err != nil {

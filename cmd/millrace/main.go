@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,10 +42,9 @@ func run(args []string) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	config := configCommand()
-	config.AddCommand(cli.ConfigCommands()...)
-	root.AddCommand(serveCommand(), config, bench.Command())
+	root.AddCommand(serveCommand(), configCommand(), bench.Command())
 	root.AddCommand(cli.Commands()...)
+	explainArgs(root)
 	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
 		if !cli.Told(err) {
@@ -57,6 +57,30 @@ func run(args []string) int {
 		return cli.ExitCode(err)
 	}
 	return 0
+}
+
+// explainArgs lets a wrong number of arguments be answered with the form of the command, and a mistyped subcommand with
+// those that look like it.
+func explainArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			switch {
+			case err == nil:
+				return nil
+			case !c.HasSubCommands():
+				return fmt.Errorf("%w\nusage: %s", err, c.UseLine())
+			}
+			c.SuggestionsMinimumDistance = 2
+			if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+				return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+			}
+			return fmt.Errorf("%w; %s --help lists them", err, c.CommandPath())
+		}
+	}
+	for _, sub := range c.Commands() {
+		explainArgs(sub)
+	}
 }
 
 // exitCode is an error that names the process's exit code.

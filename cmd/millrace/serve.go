@@ -31,7 +31,8 @@ func serveCommand() *cobra.Command {
 		Short: "Run a broker",
 		Long: "Run a broker. Without a file it is a complete single node: clients connect to localhost:9092, data is kept in ./data.\n" +
 			"A server.properties of Apache Kafka is taken as it is; what becomes of each key is said at the start.",
-		Args: cobra.MaximumNArgs(1),
+		Example: "  millrace serve\n  millrace serve server.properties --override log.dirs=/var/lib/millrace",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := ""
 			if len(args) > 0 {
