@@ -74,7 +74,7 @@ func clusterHealth(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "health", Short: "Check that every partition has its leader and its replicas", Args: cobra.NoArgs,
 		Example: "  millrace cluster health -o json",
-		Long: "Exit code 0 where every partition has a leader and all replicas are in sync, 5 where not, 3 where no broker answers.",
+		Long:    "Exit code 0 where every partition has a leader and all replicas are in sync, 5 where not, 3 where no broker answers.",
 		RunE: f.withBroker(func(s *session) error {
 			md, err := s.adm.Metadata(s.ctx)
 			if err != nil {

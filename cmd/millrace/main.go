@@ -47,12 +47,12 @@ func run(args []string) int {
 	explainArgs(root)
 	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
-		if !cli.Told(err) {
-			fmt.Fprintln(os.Stderr, "millrace:", err)
-		}
 		var code exitCode
 		if errors.As(err, &code) {
 			return int(code)
+		}
+		if !cli.Told(err) {
+			fmt.Fprintln(os.Stderr, "millrace:", err)
 		}
 		return cli.ExitCode(err)
 	}
@@ -62,6 +62,13 @@ func run(args []string) int {
 // explainArgs lets a wrong number of arguments be answered with the form of the command, and a mistyped subcommand with
 // those that look like it.
 func explainArgs(c *cobra.Command) {
+	if c.HasParent() && c.HasSubCommands() && !c.Runnable() { // else cobra answers a typo with the help and 0
+		c.Args = cobra.NoArgs
+		c.RunE = func(c *cobra.Command, _ []string) error {
+			_ = c.Help()
+			return exitCode(2)
+		}
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
@@ -83,7 +90,7 @@ func explainArgs(c *cobra.Command) {
 	}
 }
 
-// exitCode is an error that names the process's exit code.
+// exitCode is an error that names the process's exit code and has been told already.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
