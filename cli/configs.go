@@ -41,6 +41,17 @@ func placeOf(text string) (place, error) {
 	return place{}, fmt.Errorf("%q: %s", text, placeWords)
 }
 
+// called is how one of these is called in a message: the name of a broker alone would be a bare number or nothing.
+func (p place) called(name string) string {
+	switch {
+	case p.broker && name == "":
+		return "brokers"
+	case p.broker:
+		return "broker " + name
+	}
+	return name
+}
+
 func (p place) read(s *session) ([]kadm.Config, error) {
 	var all kadm.ResourceConfigs
 	var err error
@@ -57,7 +68,7 @@ func (p place) read(s *session) ([]kadm.Config, error) {
 	}
 	for _, r := range all {
 		if r.Err != nil {
-			return nil, fmt.Errorf("%s: %s", r.Name, words(r.Err, r.ErrMessage))
+			return nil, fmt.Errorf("%s: %s", p.called(r.Name), words(r.Err, r.ErrMessage))
 		}
 		return r.Configs, nil
 	}
@@ -121,7 +132,7 @@ func configSet() *cobra.Command {
 			if len(values)+len(unset) == 0 {
 				return fmt.Errorf("nothing to set")
 			}
-			return alterConfigs(values, unset, func(changes []kadm.AlterConfig) (kadm.AlterConfigsResponses, error) {
+			return alterConfigs(values, unset, p.called, func(changes []kadm.AlterConfig) (kadm.AlterConfigsResponses, error) {
 				switch {
 				case p.broker && p.all:
 					return s.adm.AlterBrokerConfigs(s.ctx, changes)

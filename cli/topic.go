@@ -245,7 +245,7 @@ func topicAlter(f *flags) *cobra.Command {
 					}
 				}
 			}
-			return alterConfigs(values, unset, func(changes []kadm.AlterConfig) (kadm.AlterConfigsResponses, error) {
+			return alterConfigs(values, unset, place{}.called, func(changes []kadm.AlterConfig) (kadm.AlterConfigsResponses, error) {
 				return s.adm.AlterTopicConfigs(s.ctx, changes, s.args...)
 			})
 		}),
@@ -256,8 +256,8 @@ func topicAlter(f *flags) *cobra.Command {
 	return c
 }
 
-// alterConfigs sets and unsets keys and tells of the first refusal.
-func alterConfigs(set map[string]*string, unset []string, send func([]kadm.AlterConfig) (kadm.AlterConfigsResponses, error)) error {
+// alterConfigs sets and unsets keys and tells of the first refusal; called is how a resource is called in it.
+func alterConfigs(set map[string]*string, unset []string, called func(name string) string, send func([]kadm.AlterConfig) (kadm.AlterConfigsResponses, error)) error {
 	var changes []kadm.AlterConfig
 	for _, k := range slices.Sorted(maps.Keys(set)) {
 		changes = append(changes, kadm.AlterConfig{Op: kadm.SetConfig, Name: k, Value: set[k]})
@@ -274,7 +274,7 @@ func alterConfigs(set map[string]*string, unset []string, send func([]kadm.Alter
 	}
 	for _, r := range resps {
 		if r.Err != nil {
-			return fmt.Errorf("%s: %s", r.Name, words(r.Err, r.ErrMessage))
+			return fmt.Errorf("%s: %s", called(r.Name), words(r.Err, r.ErrMessage))
 		}
 	}
 	return nil

@@ -63,6 +63,7 @@ type server struct {
 	admin  *adminhttp.Server
 	fatal  chan error
 	began  time.Time
+	gaveUp bool // the start failed: its error is all that is said
 }
 
 func serve(loaded *config.Loaded) error {
@@ -121,6 +122,7 @@ func (s *server) startOrGiveUp(limit time.Duration, signals <-chan os.Signal) (u
 			return false, errors.New("the start did not end in time; nothing was acknowledged in it")
 		}
 	}
+	s.gaveUp = true
 	if serr := s.stopWithin(limit, signals); serr != nil {
 		s.log.Warn("giving up the start", "error", serr)
 	}
@@ -209,7 +211,7 @@ func (s *server) stopWithin(limit time.Duration, signals <-chan os.Signal) error
 	for {
 		select {
 		case err := <-done:
-			if err == nil && s.node != nil {
+			if err == nil && s.node != nil && !s.gaveUp {
 				s.log.Info("stopped cleanly")
 			}
 			return err

@@ -60,7 +60,7 @@ func parseEndpoint(text string) (Endpoint, error) {
 	}
 	host, port, err := splitHostPort(rest)
 	if err != nil {
-		return Endpoint{}, fmt.Errorf("%q is not NAME://HOST:PORT", text)
+		return Endpoint{}, fmt.Errorf("%q is not NAME://HOST:PORT: %w", text, err)
 	}
 	return Endpoint{strings.ToUpper(name), host, port}, nil
 }
