@@ -61,7 +61,7 @@ func TestManyGroups(t *testing.T) {
 	time.Sleep(time.Duration(seconds) * time.Second)
 	after, _ := harness.CPUTicks(b.PID())
 	cpu := float64(after-before) / float64(seconds)
-	t.Logf("heartbeats of %d members, one in 2 s each, over %d s: %.1f %% of a core", len(members), seconds, cpu)
+	t.Logf("heartbeats of %d members, one in 3 s each, over %d s: %.1f %% of a core", len(members), seconds, cpu)
 	if cpu > 10 {
 		t.Errorf("heartbeats cost %.1f %% of a core, want 10 at most", cpu)
 	}
@@ -105,7 +105,7 @@ type stormMember struct {
 	group, id string
 }
 
-// run joins until the group has size members, then sends a heartbeat every 2 s.
+// run joins until the group has size members, then sends a heartbeat every 3 s.
 func (m *stormMember) run(size int, stable *atomic.Int64, stop chan struct{}) error {
 	for {
 		gen, whole, err := m.join(size)
@@ -119,7 +119,7 @@ func (m *stormMember) run(size int, stable *atomic.Int64, stop chan struct{}) er
 			select {
 			case <-stop:
 				return nil
-			case <-time.After(2 * time.Second):
+			case <-time.After(3 * time.Second):
 			}
 			hb := kmsg.NewPtrHeartbeatRequest()
 			hb.Version, hb.Group, hb.MemberID, hb.Generation = 3, m.group, m.id, gen
@@ -143,7 +143,7 @@ func (m *stormMember) run(size int, stable *atomic.Int64, stop chan struct{}) er
 func (m *stormMember) join(size int) (gen int32, whole bool, err error) {
 	for {
 		j := kmsg.NewPtrJoinGroupRequest()
-		j.Version, j.Group, j.MemberID, j.SessionTimeoutMillis, j.RebalanceTimeoutMillis, j.ProtocolType = 5, m.group, m.id, 6000, 30000, "consumer"
+		j.Version, j.Group, j.MemberID, j.SessionTimeoutMillis, j.RebalanceTimeoutMillis, j.ProtocolType = 5, m.group, m.id, 9000, 30000, "consumer"
 		p := kmsg.NewJoinGroupRequestProtocol()
 		p.Name, p.Metadata = "range", []byte{0, 1, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}
 		j.Protocols = append(j.Protocols, p)
