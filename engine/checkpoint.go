@@ -32,18 +32,22 @@ func (p *Partition) beginCheckpoint(done func(point int64, err error)) {
 		done(0, errBusy)
 		return
 	}
-	var entries []segment.ProducerEntry
-	changed := p.producers.changed
-	if changed {
-		entries = p.producers.entries()
-	}
-	if !p.log.Checkpoint(entries) {
+	if !p.log.Checkpoint(p.snapshotDue()) {
 		done(0, errBusy)
 		return
 	}
 	p.checkpoint = done
 	p.producers.changed = false
 	p.shard.touch(p)
+}
+
+// snapshotDue is the producer state where a checkpoint must write it, nil where the last snapshot still tells it. Not nil
+// without producers, too: a log whose state no snapshot tells would be scanned at every start.
+func (p *Partition) snapshotDue() []segment.ProducerEntry {
+	if p.producers.changed || p.log.WantsSnapshot() {
+		return p.producers.entries()
+	}
+	return nil
 }
 
 // endCheckpoint tells whoever asked.

@@ -96,11 +96,7 @@ func (p *Partition) shutDown(c *closer) {
 		p.closed = true
 		p.dropSums()
 		p.shard.detach(p)
-		var entries []segment.ProducerEntry
-		if p.producers.changed {
-			entries = p.producers.entries()
-		}
-		go p.closeLog(c, entries, p.unchanged())
+		go p.closeLog(c, p.snapshotDue(), p.unchanged())
 	})
 }
 
@@ -108,7 +104,7 @@ func (p *Partition) shutDown(c *closer) {
 // leader epoch without records.
 func (p *Partition) unchanged() bool {
 	end := p.log.WrittenEnd()
-	return p.asOpened && p.log.RecoveryPoint() == end && p.log.SyncedEnd() == end && !p.producers.changed
+	return p.asOpened && p.log.RecoveryPoint() == end && p.log.SyncedEnd() == end && !p.producers.changed && !p.log.WantsSnapshot()
 }
 
 func (p *Partition) closeLog(c *closer, entries []segment.ProducerEntry, unchanged bool) {

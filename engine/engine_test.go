@@ -153,6 +153,23 @@ func TestRestartAfterKill(t *testing.T) {
 	mustAppend(t, q, NeedCommitted, idBatch(1, 0, 10, "10"))
 }
 
+// A log whose recovery replayed nothing has no snapshot that tells its producer state; the stop after it must write one,
+// though no producer ever wrote there, or every start scans the log again.
+func TestCleanStopAfterRecoveryEndsTheScanning(t *testing.T) {
+	m := vfs.NewMem()
+	e, _ := start(t, testOptions(m))
+	ensure(t, e, "a", 0)
+	killed := m.Clone()
+	for round := range 3 {
+		e, r := start(t, testOptions(killed))
+		if round > 0 && (r.Unclean != 0 || r.ScannedBytes != 0) {
+			t.Fatalf("start %d after a clean stop scanned %d bytes of %d partitions", round, r.ScannedBytes, r.Unclean)
+		}
+		mustAppend(t, ensure(t, e, "a", 0), NeedWritten, mkBatch("x"))
+		stop(t, e)
+	}
+}
+
 func TestSecondProcessIsRefused(t *testing.T) {
 	o := testOptions(nil)
 	o.Dirs = []string{t.TempDir()}

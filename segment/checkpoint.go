@@ -35,6 +35,10 @@ func (l *Log) Checkpoint(producers []ProducerEntry) bool {
 	return true
 }
 
+// WantsSnapshot says that no snapshot is known to equal the producer state, though perhaps no producer changed it since the
+// log was opened: give Checkpoint and Close the producers, even if there are none, or every start scans again.
+func (l *Log) WantsSnapshot() bool { return l.snapAt == unknownSnapshot }
+
 func (l *Log) newCheckpoint(producers []ProducerEntry) *checkpointWork {
 	if producers != nil {
 		l.snapAt = l.pub.end
