@@ -25,6 +25,8 @@ func consumeCommand() *cobra.Command {
 			name := "--topic"
 			if regex {
 				name = "--include"
+			} else if err := f.withBroker(topicExists)(c, args); err != nil {
+				return err
 			}
 			call := []string{"--bootstrap-server", f.address(), name, args[0]}
 			if partition >= 0 {
@@ -70,6 +72,18 @@ func consumeCommand() *cobra.Command {
 	c.Flags().Lookup("partition").DefValue = "0" // -1 is no number that a user gives: not shown
 	c.Flags().StringVar(&separator, "separator", "\\t", "what stands between the parts of a line")
 	return c
+}
+
+// topicExists keeps a misspelled topic from being made, and waited for, by whoever only wants to read it.
+func topicExists(s *session) error {
+	topics, err := s.adm.ListTopicsWithInternal(s.ctx, s.args[0])
+	if err != nil {
+		return err
+	}
+	if err := topics[s.args[0]].Err; err != nil {
+		return fmt.Errorf("topic %s: %w (%w)", s.args[0], errNotFound, err)
+	}
+	return nil
 }
 
 // unescape reads \t and \n in a flag.
