@@ -28,9 +28,9 @@ var libraries = map[string]member{"franz-go": franzMemberOf(), "sarama": saramaM
 	"franz-go-848": franzMemberOf(kgo.ServerSideBalancer()), "confluent-848": confluentMemberOf(&confluent.ConfigMap{"group.protocol": "consumer"}),
 	"console-848": consoleMemberOf("--command-property", "group.protocol=consumer"), "aiokafka": aiokafkaMember, "kafkajs": kafkajsMember}
 
-// TestLibrariesShareATopic runs two members of each library in a group of their own, with the classic protocol or that of
-// KIP-848: together they read every record once,
-// commit, leave; then the committed offsets stand at the end.
+// TestLibrariesShareATopic runs members of each library in a group of their own, with the classic protocol or that of KIP-848. Two
+// share the topic; while more is written a third joins and the first leaves. Together they read every record and commit; when all
+// have left, the committed offsets stand at the end.
 func TestLibrariesShareATopic(t *testing.T) {
 	for name, m := range libraries {
 		t.Run(name, func(t *testing.T) {
@@ -54,29 +54,46 @@ func share(t *testing.T, m member) {
 	const partitions, total = 4, 2000
 	topic, group := harness.Name("share"), harness.Name("group")
 	harness.CreateTopic(t, target.Addr, topic, partitions)
-	fill(t, target.Addr, topic, partitions, 0, total)
+	fill(t, target.Addr, topic, partitions, 0, total/2)
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()
 	var mu sync.Mutex
 	read := map[string]int{}
-	all := make(chan struct{})
+	half, all := make(chan struct{}), make(chan struct{})
 	seen := func(value string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if read[value]++; len(read) == total && read[value] == 1 {
+		if read[value]++; read[value] > 1 {
+			return
+		}
+		switch len(read) {
+		case total / 2:
+			close(half)
+		case total:
 			close(all)
 		}
 	}
 	var wait sync.WaitGroup
-	member, leave := context.WithCancel(ctx)
-	for range 2 {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+	start := func() (leave func()) {
+		member, leave := context.WithCancel(ctx)
+		wait.Go(func() {
 			if err := m(member, target.Addr, group, topic, seen); err != nil && member.Err() == nil {
 				t.Errorf("member: %v", err)
 			}
-		}()
+		})
+		return leave
+	}
+	first, second := start(), start()
+	third := func() {}
+	select {
+	case <-half:
+		third = start()
+		for from := total / 2; from < total; from += 100 {
+			fill(t, target.Addr, topic, partitions, from, 100)
+			time.Sleep(50 * time.Millisecond)
+		}
+		first()
+	case <-ctx.Done():
 	}
 	select {
 	case <-all:
@@ -86,8 +103,17 @@ func share(t *testing.T, m member) {
 		t.Errorf("%d of %d records were read", len(read), total)
 		mu.Unlock()
 	}
-	leave()
+	first()
+	second()
+	third()
 	wait.Wait()
+	twice := 0
+	for _, n := range read {
+		if n > 1 {
+			twice++
+		}
+	}
+	t.Logf("%d of %d records were read again after a change", twice, total)
 	conn := coordinator(t, target.Addr, group, topic, partitions)
 	defer conn.Close()
 	got, err := committed(conn, group, topic, partitions)
