@@ -63,7 +63,7 @@ func describedGroup(id string, d *group.DescribeReply, version int16) kmsg.Descr
 			g.ErrorCode = 0
 			return g
 		}
-		text := "there is no classic group " + id
+		text := "Group " + id + " not found."
 		g.ErrorMessage = &text
 	}
 	for i := range d.Members {

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -14,14 +15,32 @@ import (
 // Covers PC1, PC2, PC6 and PC9, and the report B59 (offsets handed out a second time after a crash).
 func TestKill9(t *testing.T) {
 	rng, seed := seeded(t)
-	n := rounds(t, 15)
 	b := start(t, filepath.Join(t.TempDir(), "data"))
-	// Kafka refuses segments below 1 MiB.
-	l := startLoad(t, b, seed, "small", 3, 1, "segment.bytes", "1048576", "retention.ms", "-1")
-	defer l.abandon()
-	l = l.join(startLoad(t, b, seed+1, "large", 2, 1, "retention.ms", "-1"))
-	defer l.abandon()
 	var times startTimes
+	// What was sent is kept in memory until it was read back; so many rounds go in laps, each with topics of its own.
+	for lap, left := 0, rounds(t, 15); left > 0; lap++ {
+		n := min(left, lapRounds)
+		left -= n
+		killLap(t, b, rng, seed+uint64(2*lap), lap, n, &times)
+	}
+	times.check(t)
+	if err := b.Stop(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lapRounds is how many crashes one load lives through.
+const lapRounds = 25
+
+// killLap puts load on two new topics, crashes the broker n times, and reads everything back.
+func killLap(t *testing.T, b *harness.Broker, rng *rand.Rand, seed uint64, lap, n int, times *startTimes) {
+	t.Helper()
+	small, large := fmt.Sprintf("small-%d", lap), fmt.Sprintf("large-%d", lap)
+	// Kafka refuses segments below 1 MiB.
+	l := startLoad(t, b, seed, small, 3, 1, "segment.bytes", "1048576", "retention.ms", "-1")
+	defer l.abandon()
+	l = l.join(startLoad(t, b, seed+1, large, 2, 1, "retention.ms", "-1"))
+	defer l.abandon()
 	for round := range n {
 		l.progress(1, 20*time.Second)
 		time.Sleep(time.Duration(50+rng.IntN(1200)) * time.Millisecond)
@@ -31,12 +50,16 @@ func TestKill9(t *testing.T) {
 	}
 	l.progress(50, 20*time.Second)
 	l.finish()
-	times.check(t)
-	cleanDump(t, b, "after the last recovery, while running", "small", "large")
+	cleanDump(t, b, "after the last recovery, while running", small, large)
 	if err := b.Stop(10 * time.Second); err != nil {
 		t.Fatal(err)
 	}
-	cleanDump(t, b, "after a clean stop", "small", "large")
+	cleanDump(t, b, "after a clean stop", small, large)
+	if err := b.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	harness.DeleteTopic(t, b.Addr, small)
+	harness.DeleteTopic(t, b.Addr, large)
 }
 
 // oneCrash ends the broker in one of several ways and starts it again.
