@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/rand"
 	"testing"
 	"time"
 
@@ -82,6 +84,35 @@ func TestRecordsFromProduceToDeletion(t *testing.T) {
 	ends := c.ask(epochs, 4).(*kmsg.OffsetForLeaderEpochResponse).Topics[0].Partitions
 	if ends[0].LeaderEpoch != 0 || ends[0].EndOffset != 5 || ends[1].LeaderEpoch != -1 || ends[1].EndOffset != -1 {
 		t.Errorf("ends of epochs: %+v", ends)
+	}
+}
+
+// TestFetchZeroCopyOrNot: the same bytes whether the socket takes them from the page cache or from memory.
+func TestFetchZeroCopyOrNot(t *testing.T) {
+	for _, zeroCopy := range []string{"true", "false"} {
+		c := newRig(t, 1, "fetch.zero.copy="+zeroCopy).dial()
+		c.topic("a", 2)
+		rnd := rand.New(rand.NewSource(1))
+		var want [2][]byte
+		for i, size := range []int{300 << 10, 10, 200 << 10, 5000, 400 << 10} {
+			value := make([]byte, size)
+			rnd.Read(value)
+			p := int32(i % 2)
+			b := records(1, string(value))
+			got := c.produce("a", p, b)
+			expectCode(t, "produce", got.ErrorCode, wire.NoError)
+			binary.BigEndian.PutUint64(b, uint64(got.BaseOffset))
+			binary.BigEndian.PutUint32(b[12:], 0) // the broker's leader epoch
+			want[p] = append(want[p], b...)
+		}
+		req := fetchRequest("a", 0, 0, 0, 1)
+		req.MaxBytes = 8 << 20
+		req.Topics[0].Partitions = append(req.Topics[0].Partitions, fetchRequest("a", 1, 0, 0, 1).Topics[0].Partitions...)
+		for i, p := range c.ask(req, 12).(*kmsg.FetchResponse).Topics[0].Partitions {
+			if !bytes.Equal(p.RecordBatches, want[i]) {
+				t.Errorf("fetch.zero.copy=%s: partition %d: %d bytes that are not the %d written ones", zeroCopy, i, len(p.RecordBatches), len(want[i]))
+			}
+		}
 	}
 }
 

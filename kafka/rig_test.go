@@ -43,7 +43,7 @@ func newRig(t testing.TB, loops int, overrides ...string) *rig {
 	var ls []*netpoll.Loop
 	var ran sync.WaitGroup
 	for i := range loops {
-		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: epoll.Factory(), Log: log, Pool: bufpool.New(256 << 20)})
+		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: epoll.Factory(), CopyFiles: !loaded.Broker.FetchZeroCopy, Log: log, Pool: bufpool.New(256 << 20)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,8 @@
 //   - every message and operation is completed exactly once, on its loop, never from inside the call that began it;
 //   - a loop without work sleeps: timers below 1 s are only those that the loop's users set.
 //
+// LoopOptions.CopyFiles switches sendfile off: file ranges then pass through a piece of memory of the loop's, 64 KiB at a time.
+//
 // Measured choices (2 processors, kernel 6.18): looking for 50 us before sleeping, but only while it pays, since waking a
 // sleeping thread costs 6 us and its latency 20; no yield while looking (8 us for a locked thread); sends, sendfile and
 // the rest of big frames by direct nonblocking calls on the loop thread; ring operations where something may wait: idle

@@ -28,6 +28,9 @@ type LoopOptions struct {
 	SpinUs int
 	// AppendMode is log.append.mode.
 	AppendMode AppendMode
+	// CopyFiles has all file ranges sent from memory, instead of handing large ones to the socket by sendfile. It costs processor
+	// time; it is there to be measured against, and for file systems whose sendfile is no good.
+	CopyFiles bool
 	// PinCPU keeps the thread on processor CPU.
 	PinCPU bool
 	CPU    int
@@ -99,6 +102,7 @@ func NewLoop(opts LoopOptions) (*Loop, error) {
 	}
 	l := &Loop{opts: opts, pool: opts.Pool, log: opts.Log, base: time.Now()}
 	l.host = Host{Loop: l, Mode: opts.AppendMode}
+	l.outs.copies = opts.CopyFiles
 	l.st.register(opts.Metrics, opts.Index)
 	l.conns.init(l)
 	l.work.init(l, opts.Workers)

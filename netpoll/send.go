@@ -18,7 +18,8 @@ const (
 	flushMax = 4 << 20
 	// gatherMax bounds the buffers of one gathering send.
 	gatherMax = 64
-	// scratchBytes is what small ranges, and ranges of files without a descriptor, are read into.
+	// scratchBytes is what file ranges that are copied are read into: small ones, those of files without a descriptor, and all
+	// of them with LoopOptions.CopyFiles.
 	scratchBytes = 64 << 10
 )
 
@@ -27,6 +28,13 @@ type outPool struct {
 	free    *Out
 	gather  [gatherMax][]byte
 	scratch []byte
+	filled  int  // bytes of scratch that the last gather read
+	copies  bool // LoopOptions.CopyFiles
+}
+
+// direct tells whether n bytes of a file go from the page cache to the socket without passing through memory of ours.
+func (p *outPool) direct(f vfs.File, n int64) bool {
+	return n >= sendFileMin && !p.copies && f.Fd() >= 0
 }
 
 // NewOut takes an empty message from the loop's free list. Its Segs are appended to by the caller. Loop only.
@@ -150,7 +158,7 @@ func (c *Conn) sendSome() (int64, error) {
 		return 0, nil
 	}
 	s := &o.Segs[o.seg]
-	if s.File == nil || s.Len-o.off < sendFileMin || s.File.Fd() < 0 {
+	if s.File == nil || !c.loop.outs.direct(s.File, s.Len-o.off) {
 		return c.sendGathered()
 	}
 	n := min(s.Len-o.off, sendFileMax)
@@ -170,7 +178,8 @@ func (c *Conn) sendSome() (int64, error) {
 	return sent, err
 }
 
-// sendGathered sends memory and small file ranges, up to the first large range, by one gathering send.
+// sendGathered sends memory and file ranges that are copied, up to the first that is not, by one gathering send. The scratch
+// belongs to the loop, so that slow readers hold none: what was read and not taken by the socket is read again later.
 func (c *Conn) sendGathered() (int64, error) {
 	p := &c.loop.outs
 	bufs, more, err := c.gather(p)
@@ -178,14 +187,24 @@ func (c *Conn) sendGathered() (int64, error) {
 		return 0, err
 	}
 	n, err := c.loop.drv.Send(&c.sock, bufs, more)
+	if err == nil && p.filled > 0 && n < size(bufs) {
+		err = errAgain // the socket is full; asking it would mean to read again
+	}
 	clear(bufs)
 	return int64(n), err
+}
+
+func size(bufs [][]byte) (n int) {
+	for _, b := range bufs {
+		n += len(b)
+	}
+	return n
 }
 
 // gather collects buffers from the front of the queue; more tells that something follows at once.
 func (c *Conn) gather(p *outPool) (bufs [][]byte, more bool, err error) {
 	bufs = p.gather[:0]
-	used := 0
+	p.filled = 0
 	for o := c.outHead; o != nil; o = o.next {
 		off := o.off
 		for i := o.seg; i < len(o.Segs); i++ {
@@ -201,29 +220,30 @@ func (c *Conn) gather(p *outPool) (bufs [][]byte, more bool, err error) {
 				continue
 			}
 			rest := s.Len - off
-			if rest >= sendFileMin && s.File.Fd() >= 0 && len(bufs) > 0 {
+			if len(bufs) > 0 && p.direct(s.File, rest) {
 				return bufs, true, nil
 			}
-			n := int(min(rest, int64(scratchBytes-used)))
+			n := int(min(rest, int64(scratchBytes-p.filled)))
 			if n == 0 && rest > 0 {
 				return bufs, true, nil
 			}
 			if s.Cold && s.File.Fd() >= 0 && n > 0 {
-				if n = int(c.warm(s.File, s.Off+off, int64(n))); n == 0 {
+				// Not the piece alone: what is not there is read ahead as far as it would be for sendfile.
+				if n = min(n, int(c.warm(s.File, s.Off+off, min(rest, sendFileMax)))); n == 0 {
 					return bufs, len(bufs) > 0, nil
 				}
 			}
 			if p.scratch == nil {
 				p.scratch = make([]byte, scratchBytes)
 			}
-			b := p.scratch[used : used+n]
+			b := p.scratch[p.filled : p.filled+n]
 			if got, rerr := s.File.ReadAt(b, s.Off+off); got < n {
 				if rerr == nil || rerr == io.EOF {
 					rerr = ErrShortFile
 				}
 				return nil, false, rerr
 			}
-			used += n
+			p.filled += n
 			if n > 0 {
 				bufs = append(bufs, b)
 			}

@@ -168,8 +168,8 @@ func (s *server) startLoops(metrics *metric.Registry) error {
 	runtime.GOMAXPROCS(n + spareProcs)
 	mode, _ := netpoll.ParseAppendMode(c.LogAppendMode)
 	for i := 0; i < n; i++ {
-		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: factory, AppendMode: mode, Metrics: metrics, Log: s.levels.Logger("netpoll"),
-			Pool: bufpool.New(requestBudget(c, n))})
+		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: factory, AppendMode: mode, CopyFiles: !c.FetchZeroCopy, Metrics: metrics,
+			Log: s.levels.Logger("netpoll"), Pool: bufpool.New(requestBudget(c, n))})
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,8 @@ type BrokerConfig struct {
 	NumLoops int
 	// LogAppendMode is auto, inline or ring.
 	LogAppendMode string
+	// FetchZeroCopy is false where fetch answers are to be copied through memory.
+	FetchZeroCopy bool
 	// AdminListen is HOST:PORT; empty is off. AdminDefault tells that nobody
 	// chose it, so that another port may be taken.
 	AdminListen  string
@@ -149,6 +151,7 @@ func (l *Layers) BrokerConfig() (*BrokerConfig, error) {
 		IOEngine:          l.text("io.engine"),
 		NumLoops:          int(l.whole("num.loops")),
 		LogAppendMode:     l.text("log.append.mode"),
+		FetchZeroCopy:     l.flag("fetch.zero.copy"),
 		AdminListen:       l.text("admin.listen"),
 		AdminDefault:      adminSource == FromDefault,
 		LoggingLevel:      l.text("logging.level"),

@@ -32,8 +32,11 @@ var cases = []struct {
 	{name: "BadFrameAfterGoodOnes", fn: badFrameAfterGoodOnes},
 	{name: "HeaderBytewise", fn: headerBytewise},
 	{name: "SegmentsInOrder", fn: segmentsInOrder},
+	{name: "SegmentsCopied", fn: segmentsCopied},
 	{name: "SlowReader", fn: slowReader},
+	{name: "SlowReaderCopied", fn: slowReaderCopied},
 	{name: "ColdRanges", fn: coldRanges, files: true},
+	{name: "ColdRangesCopied", fn: coldRangesCopied, files: true},
 	{name: "ShortFile", fn: shortFile},
 	{name: "FileOps", fn: fileOps, files: true},
 	{name: "FileErrors", fn: fileErrors, files: true},
@@ -111,6 +114,7 @@ type rigOptions struct {
 	limits netpoll.Limits
 	sndbuf int
 	mode   netpoll.AppendMode
+	copied bool // netpoll.LoopOptions.CopyFiles
 	spinUs int
 }
 
@@ -125,7 +129,7 @@ func newRig(t *testing.T, f netpoll.DriverFactory, h netpoll.Handler, o rigOptio
 	r := &rig{t: t, fds: openFds()}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	for i := range o.loops {
-		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: f, Pool: bufpool.New(o.budget), AppendMode: o.mode, SpinUs: o.spinUs, Log: log})
+		l, err := netpoll.NewLoop(netpoll.LoopOptions{Index: i, Driver: f, Pool: bufpool.New(o.budget), AppendMode: o.mode, CopyFiles: o.copied, SpinUs: o.spinUs, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

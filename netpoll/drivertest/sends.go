@@ -33,7 +33,13 @@ func noise(seed int64, n int) []byte {
 
 // segmentsInOrder answers with random messages of memory and file ranges; the peer must see exactly their bytes, each
 // reference must be released once and each message completed once.
-func segmentsInOrder(t *testing.T, f netpoll.DriverFactory) {
+func segmentsInOrder(t *testing.T, f netpoll.DriverFactory) { segments(t, f, false) }
+
+// segmentsCopied does the same without sendfile.
+func segmentsCopied(t *testing.T, f netpoll.DriverFactory) { segments(t, f, true) }
+
+func segments(t *testing.T, f netpoll.DriverFactory, copied bool) {
+	f, calls := countCalls(f)
 	content := noise(1, 3<<20)
 	real, mem := tempFile(t), &memFile{b: content}
 	if _, err := real.WriteAt(content, 0); err != nil {
@@ -77,7 +83,7 @@ func segmentsInOrder(t *testing.T, f netpoll.DriverFactory) {
 		}
 		wants <- want
 	}
-	r := newRig(t, f, h, rigOptions{sndbuf: 64 << 10, limits: netpoll.Limits{OutBytesMax: 1 << 30}})
+	r := newRig(t, f, h, rigOptions{sndbuf: 64 << 10, limits: netpoll.Limits{OutBytesMax: 1 << 30}, copied: copied})
 	k := dial(t, r.addr)
 	for i := range 150 {
 		k.send(frameOf(byte(i), 3))
@@ -92,22 +98,70 @@ func segmentsInOrder(t *testing.T, f netpoll.DriverFactory) {
 			t.Errorf("%d segments and %d releases, %d messages and %d completions", segs, refs.n.Load(), outs, dones)
 		}
 	})
+	if n := calls.sendFile.Load(); copied != (n == 0) {
+		t.Errorf("%d calls of sendfile, copying: %v", n, copied)
+	}
+}
+
+// calls counts what a driver was asked for. Any goroutine.
+type calls struct{ sendFile, reads atomic.Int64 }
+
+// countCalls has a driver's calls counted.
+func countCalls(f netpoll.DriverFactory) (netpoll.DriverFactory, *calls) {
+	n := &calls{}
+	open := f.Open
+	f.Open = func(h *netpoll.Host) (netpoll.Driver, error) {
+		d, err := open(h)
+		return countedDriver{d, n}, err
+	}
+	return f, n
+}
+
+type countedDriver struct {
+	netpoll.Driver
+	n *calls
+}
+
+func (d countedDriver) SendFile(s *netpoll.Sock, f vfs.File, off, n int64) (int64, error) {
+	d.n.sendFile.Add(1)
+	return d.Driver.SendFile(s, f, off, n)
+}
+
+func (d countedDriver) Start(op *netpoll.Op) {
+	if op.Kind == netpoll.OpRead {
+		d.n.reads.Add(1)
+	}
+	d.Driver.Start(op)
 }
 
 // slowReader asks for far more than it reads: the server must stop reading it, hold little, and go on later.
-func slowReader(t *testing.T, f netpoll.DriverFactory) {
+func slowReader(t *testing.T, f netpoll.DriverFactory) { slow(t, f, false) }
+
+// slowReaderCopied asks for file ranges that are copied.
+func slowReaderCopied(t *testing.T, f netpoll.DriverFactory) { slow(t, f, true) }
+
+func slow(t *testing.T, f netpoll.DriverFactory, copied bool) {
 	const answer, requests = 100 << 10, 2000
 	body := frameOf(5, answer-4)
-	var most int64
+	file := tempFile(t)
+	if _, err := file.WriteAt(body, 0); err != nil {
+		t.Fatal(err)
+	}
+	var most, used int64
 	h := &handler{}
 	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
 		b.Release()
 		o := c.Loop().NewOut()
-		o.AddMem(body, nil)
+		if copied {
+			o.AddFile(file, 0, answer, false, nil)
+		} else {
+			o.AddMem(body, nil)
+		}
 		c.Send(o)
 		most = max(most, c.QueuedBytes())
+		used = max(used, c.Loop().Pool().Used())
 	}
-	r := newRig(t, f, h, rigOptions{limits: netpoll.Limits{OutBytesMax: 300 << 10}, sndbuf: 64 << 10})
+	r := newRig(t, f, h, rigOptions{limits: netpoll.Limits{OutBytesMax: 300 << 10}, sndbuf: 64 << 10, copied: copied})
 	k := dial(t, r.addr)
 	go func() {
 		for i := range requests {
@@ -137,11 +191,20 @@ func slowReader(t *testing.T, f netpoll.DriverFactory) {
 		if most > 300<<10+2*answer {
 			t.Errorf("%d bytes were queued, the limit is %d", most, 300<<10)
 		}
+		if used > 256<<10 {
+			t.Errorf("%d bytes of buffers were held for a peer that does not read", used)
+		}
 	})
 }
 
 // coldRanges sends ranges that are not in the page cache.
-func coldRanges(t *testing.T, f netpoll.DriverFactory) {
+func coldRanges(t *testing.T, f netpoll.DriverFactory) { cold(t, f, false) }
+
+// coldRangesCopied does the same without sendfile.
+func coldRangesCopied(t *testing.T, f netpoll.DriverFactory) { cold(t, f, true) }
+
+func cold(t *testing.T, f netpoll.DriverFactory, copied bool) {
+	f, calls := countCalls(f)
 	content := noise(3, 6<<20)
 	file := tempFile(t)
 	if _, err := file.WriteAt(content, 0); err != nil {
@@ -157,7 +220,7 @@ func coldRanges(t *testing.T, f netpoll.DriverFactory) {
 		o.AddMem([]byte("tail"), nil)
 		c.Send(o)
 	}
-	r := newRig(t, f, h, rigOptions{})
+	r := newRig(t, f, h, rigOptions{copied: copied})
 	var ks []*client
 	for range 40 { // more than reads ahead are allowed at a time
 		ks = append(ks, dial(t, r.addr))
@@ -190,6 +253,14 @@ func coldRanges(t *testing.T, f netpoll.DriverFactory) {
 	for i, k := range ks {
 		k.expect(want(i*100_000, 150_000))
 	}
+	// What the disk had to be asked for was read off the loop, in pieces as large as for sendfile.
+	before := calls.reads.Load()
+	drop()
+	ask(ks[0], 5<<20, 1<<20)
+	ks[0].expect(want(5<<20, 1<<20))
+	if n := calls.reads.Load() - before; n < 1 || n > 8 {
+		t.Errorf("%d reads off the loop for 1 MiB that was not in the page cache", n)
+	}
 }
 
 // shortFile: a range that the file does not have ends the connection, not the loop.
@@ -199,10 +270,12 @@ func shortFile(t *testing.T, f netpoll.DriverFactory) {
 		t.Fatal(err)
 	}
 	for _, v := range []struct {
-		file vfs.File
-		n    int64
-		cold bool
-	}{{file, 100 << 10, false}, {file, 100 << 10, true}, {&memFile{b: make([]byte, 10)}, 100, false}, {file, 40 << 10, false}} {
+		file   vfs.File
+		n      int64
+		cold   bool
+		copied bool
+	}{{file, 100 << 10, false, false}, {file, 100 << 10, true, false}, {&memFile{b: make([]byte, 10)}, 100, false, false}, {file, 40 << 10, false, false},
+		{file, 100 << 10, false, true}, {file, 100 << 10, true, true}} {
 		h := &handler{}
 		h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
 			b.Release()
@@ -210,7 +283,7 @@ func shortFile(t *testing.T, f netpoll.DriverFactory) {
 			o.AddFile(v.file, 0, v.n, v.cold, nil)
 			c.Send(o)
 		}
-		r := newRig(t, f, h, rigOptions{})
+		r := newRig(t, f, h, rigOptions{copied: v.copied})
 		k := dial(t, r.addr)
 		k.send(frameOf(1, 1))
 		eventually(t, "the connection ends", func() bool { return h.ends.Load() == 1 })
