@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -54,7 +55,7 @@ func clusterInfo(f *flags) *cobra.Command {
 				rows = append(rows, []any{one.ID, one.Host, one.Port, word(one.Rack), one.Leaders})
 			}
 			return s.out.value(d, func() error {
-				s.out.line("cluster %s, controller %d, %d topics, %d partitions", d.ID, d.Controller, d.Topics, d.Partitions)
+				s.out.line("cluster %s, controller %d, %s, %s", d.ID, d.Controller, counted(d.Topics, "topic"), counted(d.Partitions, "partition"))
 				return s.out.table([]any{"BROKER", "HOST", "PORT", "RACK", "LEADERS"}, rows)
 			})
 		}),
@@ -96,7 +97,7 @@ func clusterHealth(f *flags) *cobra.Command {
 			h.Healthy = len(h.Leaderless)+len(h.UnderReplicated)+len(h.Offline) == 0
 			err = s.out.value(h, func() error {
 				if h.Healthy {
-					s.out.line("healthy: %d brokers, every partition has its leader and all its replicas", h.Brokers)
+					s.out.line("healthy: %s, every partition has its leader and all its replicas", counted(h.Brokers, "broker"))
 					return nil
 				}
 				for _, l := range []struct {
@@ -104,7 +105,7 @@ func clusterHealth(f *flags) *cobra.Command {
 					list  []string
 				}{{"without a leader", h.Leaderless}, {"under-replicated", h.UnderReplicated}, {"with an offline replica", h.Offline}} {
 					if len(l.list) > 0 {
-						s.out.line("%d partitions %s: %v", len(l.list), l.words, l.list)
+						s.out.line("%s %s: %s", counted(len(l.list), "partition"), l.words, strings.Join(l.list, ", "))
 					}
 				}
 				return nil

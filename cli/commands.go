@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"millrace/cli/conn"
@@ -30,12 +32,28 @@ func ExitCode(err error) int {
 		return int(code)
 	case errors.Is(err, conn.ErrNoBroker):
 		return 3
-	case errors.Is(err, errNotFound):
+	case errors.Is(err, errNotFound), errors.Is(err, kafkatool.ErrNoGroup), errors.Is(err, kafkatool.ErrNotThere), missing(err):
 		return 4
 	case errors.Is(err, errUnwell):
 		return 5
 	}
 	return 1
+}
+
+// missing reports whether a broker said that what was named is not there.
+func missing(err error) bool {
+	return errors.Is(err, kerr.UnknownTopicOrPartition) || errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.GroupIDNotFound)
+}
+
+// refused is a broker's refusal of what is done to something: not found, or its words.
+func refused(what string, err error, message string) error {
+	switch {
+	case missing(err):
+		return fmt.Errorf("%s: %w", what, errNotFound)
+	case message != "":
+		return fmt.Errorf("%s: %s", what, message)
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // Told reports whether the user has seen what an error is about, so that nothing more is to be printed.
@@ -62,12 +80,25 @@ type flags struct {
 }
 
 func (f *flags) add(c *cobra.Command) {
+	f.addConnection(c)
+	c.PersistentFlags().DurationVar(&f.timeout, "timeout", defaultTimeout, "how long an answer may take")
+}
+
+const defaultTimeout = 30 * time.Second
+
+// addConnection adds those that commands without a bound on their time have too.
+func (f *flags) addConnection(c *cobra.Command) {
 	p := c.PersistentFlags()
+	f.timeout = defaultTimeout
 	p.StringVarP(&f.bootstrap, "bootstrap-server", "b", "", "brokers as HOST:PORT,... (default $MILLRACE_BOOTSTRAP, else localhost:9092)")
 	p.StringVar(&f.config, "client-config", "", "property `FILE` of Kafka's clients, for TLS and SASL")
 	p.StringArrayVarP(&f.set, "property", "X", nil, "a client property, `NAME=VALUE`; may be repeated")
-	p.StringVarP(&f.output, "output", "o", "text", "text or json")
-	p.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long an answer may take")
+	f.addOutput(c)
+}
+
+// addOutput adds what commands without a broker have too.
+func (f *flags) addOutput(c *cobra.Command) {
+	c.PersistentFlags().StringVarP(&f.output, "output", "o", "text", "text or json")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -105,6 +136,32 @@ func (f *flags) json() (bool, error) {
 	return false, fmt.Errorf("-o %s: text and json are known", f.output)
 }
 
+// check reads what can be wrong before anybody is asked.
+func (f *flags) check() (asJSON bool, err error) {
+	for _, a := range conn.Servers(f.address()) {
+		if _, port, err := net.SplitHostPort(a); err != nil || port == "" {
+			return false, fmt.Errorf("%q is no broker's address: HOST:PORT is meant", a)
+		}
+	}
+	if f.timeout <= 0 {
+		return false, fmt.Errorf("--timeout %s: a time above 0 is meant, such as 30s", f.timeout)
+	}
+	return f.json()
+}
+
+// unanswered turns the error of a question that nobody answered as a broker does into one that says so.
+func (f *flags) unanswered(bounded context.Context, err error) error {
+	var closed *kgo.ErrFirstReadEOF
+	switch {
+	case err == nil:
+	case errors.As(err, &closed):
+		return fmt.Errorf("%w answered at %s: the connection was closed at once; is TLS switched on at one end only?", conn.ErrNoBroker, f.address())
+	case errors.Is(bounded.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%w answered at %s within %s (--timeout)", conn.ErrNoBroker, f.address(), f.timeout)
+	}
+	return err
+}
+
 // session is a connected command. Owned by its run.
 type session struct {
 	ctx  context.Context
@@ -117,7 +174,7 @@ type session struct {
 // withBroker wraps a command's work: it connects, bounds the time and closes.
 func (f *flags) withBroker(run func(s *session) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		asJSON, err := f.json()
+		asJSON, err := f.check()
 		if err != nil {
 			return err
 		}
@@ -138,7 +195,7 @@ func (f *flags) withBroker(run func(s *session) error) func(*cobra.Command, []st
 		if sig := ended(); sig != 0 && err != nil {
 			return exit(128 + int(sig))
 		}
-		return err
+		return f.unanswered(bounded, err)
 	}
 }
 

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +35,7 @@ func placeOf(text string) (place, error) {
 		return place{broker: true, all: true}, nil
 	case kind == "broker":
 		id, err := strconv.ParseInt(name, 10, 32)
-		if err != nil {
+		if err != nil || id < 0 {
 			return place{}, fmt.Errorf("%s: a broker is named by its number", text)
 		}
 		return place{broker: true, id: int32(id)}, nil
@@ -49,7 +51,27 @@ func (p place) called(name string) string {
 	case p.broker:
 		return "broker " + name
 	}
-	return name
+	return "topic " + name
+}
+
+// exists refuses a broker that the cluster does not have, in the words of other things that are not there.
+func (p place) exists(s *session) error {
+	if !p.broker || p.all {
+		return nil
+	}
+	list, err := s.adm.ListBrokers(s.ctx)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, b := range list {
+		if b.NodeID == p.id {
+			return nil
+		}
+		ids = append(ids, strconv.Itoa(int(b.NodeID)))
+	}
+	slices.Sort(ids)
+	return fmt.Errorf("broker %d: %w; brokers: %s", p.id, errNotFound, strings.Join(ids, ", "))
 }
 
 func (p place) read(s *session) ([]kadm.Config, error) {
@@ -68,31 +90,39 @@ func (p place) read(s *session) ([]kadm.Config, error) {
 	}
 	for _, r := range all {
 		if r.Err != nil {
-			return nil, fmt.Errorf("%s: %s", p.called(r.Name), words(r.Err, r.ErrMessage))
+			return nil, refused(p.called(r.Name), r.Err, r.ErrMessage)
 		}
 		return r.Configs, nil
 	}
 	return nil, errNotFound
 }
 
-func placed(use, short, example string, min int, run func(s *session, p place, rest []string) error) *cobra.Command {
+func placed(use, short, example string, args cobra.PositionalArgs, run func(s *session, p place, rest []string) error) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
-		Use: use, Short: short, Long: short + ". " + placeWords, Example: example, Args: cobra.MinimumNArgs(min),
+		Use: use, Short: short, Long: short + ". " + placeWords, Example: example, Args: args,
 		RunE: f.withBroker(func(s *session) error {
 			p, err := placeOf(s.args[0])
 			if err != nil {
 				return err
 			}
+			if err := p.exists(s); err != nil {
+				return err
+			}
 			return run(s, p, s.args[1:])
 		}),
+		ValidArgsFunction: placeNames(f),
+		PreRunE: func(_ *cobra.Command, args []string) error {
+			_, err := placeOf(args[0])
+			return err
+		},
 	}
 	f.add(c)
 	return c
 }
 
 func configGet() *cobra.Command {
-	return placed("get PLACE KEY...", "Show values of keys", "  millrace config get topic/orders retention.ms", 1, func(s *session, p place, keys []string) error {
+	return placed("get PLACE KEY...", "Show values of keys", "  millrace config get topic/orders retention.ms", cobra.MinimumNArgs(1), func(s *session, p place, keys []string) error {
 		if len(keys) == 0 {
 			return fmt.Errorf("name the keys to show, or show all with config describe (--changed: only what was set)")
 		}
@@ -123,14 +153,14 @@ func configGet() *cobra.Command {
 
 func configSet() *cobra.Command {
 	var unset []string
-	c := placed("set PLACE [KEY=VALUE...]", "Set keys, or unset them with --unset", "  millrace config set topic/orders retention.ms=3600000\n  millrace config set brokers --unset log.retention.ms", 1,
+	c := placed("set PLACE [KEY=VALUE...]", "Set keys, or unset them with --unset", "  millrace config set topic/orders retention.ms=3600000\n  millrace config set brokers --unset log.retention.ms", cobra.MinimumNArgs(1),
 		func(s *session, p place, words []string) error {
 			values, err := pairs(words)
 			if err != nil {
 				return err
 			}
 			if len(values)+len(unset) == 0 {
-				return fmt.Errorf("nothing to set")
+				return errors.New("nothing to set: KEY=VALUE or --unset KEY is meant")
 			}
 			return alterConfigs(values, unset, p.called, func(changes []kadm.AlterConfig) (kadm.AlterConfigsResponses, error) {
 				switch {
@@ -148,7 +178,7 @@ func configSet() *cobra.Command {
 
 func configDescribe() *cobra.Command {
 	var changed bool
-	c := placed("describe PLACE", "Show all keys with their values and where they come from", "  millrace config describe broker/0 --changed", 1,
+	c := placed("describe PLACE", "Show all keys with their values and where they come from", "  millrace config describe broker/0 --changed", cobra.ExactArgs(1),
 		func(s *session, p place, _ []string) error {
 			list, err := p.read(s)
 			if err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,32 +15,72 @@ import (
 )
 
 func logCommand() *cobra.Command {
-	return group("log", "Look into the files of a partition", nil, logDump(), logVerify())
+	f := &flags{}
+	c := group("log", "Look into the files of a partition", nil, logDump(f), logVerify(f))
+	f.addOutput(c)
+	return c
 }
 
-func logDump() *cobra.Command {
+// checked is what log dump and log verify show as JSON.
+type checked struct {
+	Path     string   `json:"path"`
+	Batches  int64    `json:"batches"`
+	Records  int64    `json:"records"`
+	Entries  int64    `json:"entries"` // of an index
+	Problems []string `json:"problems"`
+}
+
+func checkedOf(path string, r segment.DumpResult) checked {
+	return checked{path, r.Batches, r.Records, r.Entries, append([]string{}, r.Problems...)}
+}
+
+// problems is an error where there are any.
+func problems(list []checked) error {
+	n := 0
+	for _, c := range list {
+		n += len(c.Problems)
+	}
+	if n > 0 {
+		return fmt.Errorf("%s: %w", counted(n, "problem"), errUnwell)
+	}
+	return nil
+}
+
+func logDump(f *flags) *cobra.Command {
 	var o segment.DumpOptions
 	c := &cobra.Command{
 		Use: "dump FILE...", Short: "Show and check files of a log: .log, .index, .timeindex, .snapshot and what stands beside them", Args: cobra.MinimumNArgs(1),
+		Long: "Shows and checks files of a log: .log, .index, .timeindex, .snapshot and what stands beside them.\n" +
+			"With -o json it says for each file what was counted and what is wrong; the records are shown as text only.",
 		Example: "  millrace log dump data/orders-0/00000000000000000000.log --data",
 		RunE: func(c *cobra.Command, args []string) error {
-			problems := 0
+			asJSON, err := f.json()
+			if err != nil {
+				return err
+			}
+			out := c.OutOrStdout()
+			if asJSON {
+				out, o.Records = io.Discard, true
+			}
+			list := []checked{}
 			for _, path := range args {
 				if info, err := os.Stat(path); err != nil {
-					return missing(path, err)
+					return MissingFile(path, err)
 				} else if info.IsDir() {
 					return fmt.Errorf("%s is a directory: name files in it, or check all of it with log verify", path)
 				}
-				res, err := segment.Dump(vfs.OS{}, path, o, c.OutOrStdout())
+				res, err := segment.Dump(vfs.OS{}, path, o, out)
 				if err != nil {
 					return err
 				}
-				problems += len(res.Problems)
+				list = append(list, checkedOf(path, res))
 			}
-			if problems > 0 {
-				return fmt.Errorf("%d problems: %w", problems, errUnwell)
+			if asJSON {
+				if err := (&printer{w: c.OutOrStdout(), json: true}).value(list, nil); err != nil {
+					return err
+				}
 			}
-			return nil
+			return problems(list)
 		},
 	}
 	c.Flags().BoolVarP(&o.Records, "records", "r", false, "show each record")
@@ -48,12 +89,19 @@ func logDump() *cobra.Command {
 	return c
 }
 
-func logVerify() *cobra.Command {
+func logVerify(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify DIR...", Short: "Check every file of partition directories", Args: cobra.MinimumNArgs(1),
 		Example: "  millrace log verify data/orders-0 data/orders-1",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			problems := 0
+			asJSON, err := f.json()
+			if err != nil {
+				return err
+			}
+			list := []checked{}
 			for _, dir := range args {
 				if err := partitionDir(dir); err != nil {
 					return err
@@ -62,16 +110,19 @@ func logVerify() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s: %d batches, %d records, %d problems\n", dir, res.Batches, res.Records, len(res.Problems))
-				for _, p := range res.Problems {
-					fmt.Fprintf(c.OutOrStdout(), "  %s\n", p)
+				list = append(list, checkedOf(dir, res))
+			}
+			out := &printer{w: c.OutOrStdout(), json: asJSON}
+			err = out.value(list, func() error {
+				for _, d := range list {
+					out.line("%s: %s, %s, %s", d.Path, counted(d.Batches, "batch"), counted(d.Records, "record"), counted(len(d.Problems), "problem"))
+					for _, p := range d.Problems {
+						out.line("  %s", p)
+					}
 				}
-				problems += len(res.Problems)
-			}
-			if problems > 0 {
-				return fmt.Errorf("%d problems: %w", problems, errUnwell)
-			}
-			return nil
+				return nil
+			})
+			return errors.Join(err, problems(list))
 		},
 	}
 }
@@ -81,11 +132,11 @@ func partitionDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return missing(dir, err)
+		return MissingFile(dir, err)
 	case !info.IsDir():
 		return fmt.Errorf("%s is no directory", dir)
 	}
-	if logs, _ := filepath.Glob(filepath.Join(globEscaped.Replace(dir), "*.log")); len(logs) == 0 {
+	if logs, _ := filepath.Glob(filepath.Join(globEscaped.Replace(dir), strings.Repeat("[0-9]", 20)+".log")); len(logs) == 0 {
 		return fmt.Errorf("%s holds no .log file: a partition's directory is meant, such as data/orders-0", dir)
 	}
 	return nil
@@ -93,8 +144,8 @@ func partitionDir(dir string) error {
 
 var globEscaped = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[")
 
-// missing makes a path that is not there the same error as a topic that is not there.
-func missing(path string, err error) error {
+// MissingFile makes a path that is not there the same error as a topic that is not there.
+func MissingFile(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, errNotFound)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -34,6 +35,25 @@ func runTool(name string, args []string, serve func(args []string) int) int {
 		return 128 + int(sig)
 	}
 	return code
+}
+
+// callTool runs a tool for a subcommand; its errors are the subcommand's.
+func callTool(name string, args []string, asJSON bool) error {
+	ctx, ended, stop := signalled()
+	defer stop()
+	e := environment(ctx, name, nil)
+	e.JSON = asJSON
+	err := kafkatool.Call(e, args)
+	var code kafkatool.Exit
+	switch sig := ended(); {
+	case err == nil:
+		return nil
+	case sig != 0:
+		return exit(128 + int(sig))
+	case errors.As(err, &code):
+		return exit(code)
+	}
+	return err
 }
 
 // signalled is a context that ends with SIGINT or SIGTERM; a second signal ends the process at once.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -43,4 +44,15 @@ func (p *printer) table(header []any, rows [][]any) error {
 		write(r)
 	}
 	return tw.Flush()
+}
+
+// counted is a number with its noun, in the plural unless it is one.
+func counted[N int | int32 | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+		return fmt.Sprintf("1 %s", noun)
+	case strings.HasSuffix(noun, "ch"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

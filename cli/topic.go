@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 )
 
 func topicCommand() *cobra.Command {
@@ -38,7 +41,7 @@ func topicCreate(f *flags) *cobra.Command {
 	var exists bool
 	c := &cobra.Command{
 		Use: "create TOPIC...", Short: "Create topics", Args: cobra.MinimumNArgs(1),
-		Example: "  millrace topic create orders -p 6 -c retention.ms=86400000",
+		Example: "  millrace topic create orders -p 6 --replication-factor 1 -c retention.ms=86400000",
 		RunE: f.withBroker(func(s *session) error {
 			set, err := pairs(config)
 			if err != nil {
@@ -57,9 +60,9 @@ func topicCreate(f *flags) *cobra.Command {
 			var list []created
 			for _, r := range resps.Sorted() {
 				one := created{Topic: r.Topic, ID: topicID(r.ID), Partitions: r.NumPartitions}
-				if r.Err != nil && !(exists && strings.Contains(r.Err.Error(), "TOPIC_ALREADY_EXISTS")) {
+				if r.Err != nil && !(exists && errors.Is(r.Err, kerr.TopicAlreadyExists)) {
 					one = created{Topic: r.Topic, Error: words(r.Err, r.ErrMessage)}
-					err = errors.Join(err, fmt.Errorf("%s: %s", r.Topic, one.Error))
+					err = errors.Join(err, fmt.Errorf("topic %s: %s", r.Topic, one.Error))
 				}
 				list = append(list, one)
 			}
@@ -75,8 +78,14 @@ func topicCreate(f *flags) *cobra.Command {
 		}),
 	}
 	c.Flags().Int32VarP(&partitions, "partitions", "p", -1, "number of partitions; without it the broker's num.partitions")
-	c.Flags().Int16VarP(&replicas, "replicas", "r", -1, "replication factor; without it the broker's default.replication.factor")
-	for _, name := range []string{"partitions", "replicas"} {
+	c.Flags().Int16VarP(&replicas, "replication-factor", "r", -1, "replicas of each partition; without it the broker's default.replication.factor")
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "replicas" { // the short name that works too
+			name = "replication-factor"
+		}
+		return pflag.NormalizedName(name)
+	})
+	for _, name := range []string{"partitions", "replication-factor"} {
 		c.Flags().Lookup(name).DefValue = "0" // -1 is no number that a user gives: not shown
 	}
 	c.Flags().StringArrayVarP(&config, "config", "c", nil, "`NAME=VALUE` of the topic's configuration; may be repeated")
@@ -148,7 +157,7 @@ type partitionDetails struct {
 
 func topicDescribe(f *flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "describe TOPIC...", Short: "Show partitions, offsets and configuration of topics", Args: cobra.MinimumNArgs(1),
+		Use: "describe TOPIC...", ValidArgsFunction: topicNames(f, true), Short: "Show partitions, offsets and configuration of topics", Args: cobra.MinimumNArgs(1),
 		Example: "  millrace topic describe orders",
 		RunE: f.withBroker(func(s *session) error {
 			list, err := describeTopics(s, s.args)
@@ -160,15 +169,19 @@ func topicDescribe(f *flags) *cobra.Command {
 					if i > 0 {
 						s.out.line("")
 					}
-					s.out.line("%s  id %s, %d partitions", t.Topic, t.ID, len(t.Partitions))
+					s.out.line("%s  id %s, %s", t.Topic, t.ID, counted(len(t.Partitions), "partition"))
 					for _, k := range slices.Sorted(maps.Keys(t.Config)) {
 						s.out.line("  %s=%s", k, t.Config[k])
 					}
 					var rows [][]any
 					for _, p := range t.Partitions {
-						rows = append(rows, []any{p.Partition, p.Leader, p.LeaderEpoch, p.Replicas, p.ISR, p.Start, p.End, p.End - p.Start})
+						start, end, count := "-", "-", "-" // not known without a leader
+						if p.Start >= 0 && p.End >= 0 {
+							start, end, count = strconv.FormatInt(p.Start, 10), strconv.FormatInt(p.End, 10), strconv.FormatInt(p.End-p.Start, 10)
+						}
+						rows = append(rows, []any{p.Partition, p.Leader, p.LeaderEpoch, p.Replicas, p.ISR, start, end, count})
 					}
-					if err := s.out.table([]any{"PARTITION", "LEADER", "EPOCH", "REPLICAS", "ISR", "START", "END", "OFFSETS"}, rows); err != nil {
+					if err := s.out.table([]any{"PARTITION", "LEADER", "EPOCH", "REPLICAS", "ISR", "START", "END", "COUNT"}, rows); err != nil {
 						return err
 					}
 				}
@@ -198,7 +211,7 @@ func describeTopics(s *session, names []string) ([]topicDetails, error) {
 	var list []topicDetails
 	for _, t := range topics.Sorted() {
 		if t.Err != nil {
-			return nil, fmt.Errorf("topic %s: %w (%w)", t.Topic, errNotFound, t.Err)
+			return nil, refused("topic "+t.Topic, t.Err, "")
 		}
 		d := topicDetails{Topic: t.Topic, ID: topicID(t.ID), Internal: t.IsInternal, Config: map[string]string{}}
 		for _, p := range t.Partitions.Sorted() {
@@ -227,12 +240,17 @@ func topicAlter(f *flags) *cobra.Command {
 	var partitions int
 	var set, unset []string
 	c := &cobra.Command{
-		Use: "alter TOPIC...", Short: "Give topics more partitions or another configuration", Args: cobra.MinimumNArgs(1),
+		Use: "alter TOPIC...", ValidArgsFunction: topicNames(f, true), Short: "Give topics more partitions or another configuration", Args: cobra.MinimumNArgs(1),
 		Example: "  millrace topic alter orders -p 12 -c retention.ms=3600000 --unset cleanup.policy",
 		RunE: f.withBroker(func(s *session) error {
 			values, err := pairs(set)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case partitions < 0:
+				return fmt.Errorf("-p %d: a number of partitions is meant", partitions)
+			case partitions == 0 && len(values)+len(unset) == 0:
+				return errors.New("nothing to change: -p gives more partitions, -c and --unset change the configuration")
 			}
 			if partitions > 0 {
 				resps, err := s.adm.UpdatePartitions(s.ctx, partitions, s.args...)
@@ -241,7 +259,7 @@ func topicAlter(f *flags) *cobra.Command {
 				}
 				for _, r := range resps.Sorted() {
 					if r.Err != nil {
-						return fmt.Errorf("%s: %s", r.Topic, words(r.Err, r.ErrMessage))
+						return refused("topic "+r.Topic, r.Err, r.ErrMessage)
 					}
 				}
 			}
@@ -274,7 +292,7 @@ func alterConfigs(set map[string]*string, unset []string, called func(name strin
 	}
 	for _, r := range resps {
 		if r.Err != nil {
-			return fmt.Errorf("%s: %s", called(r.Name), words(r.Err, r.ErrMessage))
+			return refused(called(r.Name), r.Err, r.ErrMessage)
 		}
 	}
 	return nil
@@ -283,7 +301,7 @@ func alterConfigs(set map[string]*string, unset []string, called func(name strin
 func topicDelete(f *flags) *cobra.Command {
 	var exists bool
 	c := &cobra.Command{
-		Use: "delete TOPIC...", Aliases: []string{"rm"}, Short: "Delete topics", Args: cobra.MinimumNArgs(1),
+		Use: "delete TOPIC...", ValidArgsFunction: topicNames(f, true), Aliases: []string{"rm"}, Short: "Delete topics", Args: cobra.MinimumNArgs(1),
 		Example: "  millrace topic delete orders",
 		RunE: f.withBroker(func(s *session) error {
 			resps, err := s.adm.DeleteTopics(s.ctx, s.args...)
@@ -294,12 +312,9 @@ func topicDelete(f *flags) *cobra.Command {
 			for _, r := range resps.Sorted() {
 				switch {
 				case r.Err == nil:
-				case strings.Contains(r.Err.Error(), "UNKNOWN_TOPIC"):
-					if !exists {
-						failed = errors.Join(failed, fmt.Errorf("topic %s: %w", r.Topic, errNotFound))
-					}
+				case missing(r.Err) && exists:
 				default:
-					failed = errors.Join(failed, fmt.Errorf("%s: %s", r.Topic, words(r.Err, r.ErrMessage)))
+					failed = errors.Join(failed, refused("topic "+r.Topic, r.Err, r.ErrMessage))
 				}
 			}
 			return failed

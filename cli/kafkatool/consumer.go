@@ -96,6 +96,9 @@ func runConsumer(e *Env, v *jopt.Values) error {
 	if !v.Has("bootstrap-server") {
 		return usagef("Missing required argument \"[bootstrap-server]\"")
 	}
+	if e.JSON {
+		c.format = jsonFormatter{}
+	}
 	return c.run(e, v.Str("bootstrap-server"))
 }
 

@@ -211,7 +211,7 @@ func (c *consuming) open(e *Env, bootstrap string) (*kgo.Client, error) {
 	if c.group == "" || c.partition >= 0 {
 		return conn.Open(e.Ctx, bootstrap, c.props, opts...)
 	}
-	if !c.own && !knowsGroups(e, c.props, bootstrap) {
+	if !c.own && (e.own || !knowsGroups(e, c.props, bootstrap)) { // a subcommand leaves no group behind that nobody named
 		return conn.Open(e.Ctx, bootstrap, c.props, opts...)
 	}
 	c.adjuster = &adjuster{commit: c.props.Bool("enable.auto.commit", true), ready: make(chan struct{})}
@@ -264,10 +264,16 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 	}
 	_ = cl.LeaveGroupContext(ctx)
 	closeWithin(ctx, cl)
+	if errors.Is(err, errTimeout) && e.own { // the user said when it is over
+		err = nil
+	}
 	if errors.Is(err, errTimeout) {
 		e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)
 		e.complain("org.apache.kafka.common.errors.TimeoutException")
 		err = nil
+	}
+	if err != nil && e.Ctx.Err() == nil && e.own {
+		return err
 	}
 	if err != nil && e.Ctx.Err() == nil {
 		e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)

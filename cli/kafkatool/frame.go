@@ -25,7 +25,9 @@ type Env struct {
 	Getenv    func(string) string
 	ErrIsTerm bool     // progress may be shown
 	InIsTerm  bool     // a prompt may be shown
+	JSON      bool     // a subcommand wants JSON of the console tools
 	args      []string // as called, for messages
+	own       bool     // a subcommand calls: errors are returned, not told
 	// Serve runs a broker with `millrace serve` arguments and returns its exit code; nil where there is none to run.
 	Serve func(args []string) int
 }
@@ -95,6 +97,9 @@ func (t *tool) execute(e *Env, args []string) error {
 	e.args = args
 	set := t.options()
 	usage := func(words string) error {
+		if e.own {
+			return errors.New(words)
+		}
 		e.complain("%s", words)
 		set.Usage(e.Err)
 		return Exit(1)
@@ -104,7 +109,7 @@ func (t *tool) execute(e *Env, args []string) error {
 	}
 	v, err := set.Parse(args)
 	if err != nil {
-		if t.parseFail != nil {
+		if t.parseFail != nil && !e.own {
 			return t.parseFail(e, err)
 		}
 		return usage(err.Error())
@@ -135,6 +140,8 @@ func (t *tool) execute(e *Env, args []string) error {
 		return err
 	case errors.Is(err, context.Canceled) && e.Ctx.Err() != nil:
 		return Exit(130)
+	case e.own:
+		return err
 	case t.fail != nil:
 		return t.fail(e, err)
 	}

@@ -41,7 +41,7 @@ type GroupDetails struct {
 	State      string           `json:"state"`
 	Assignor   string           `json:"assignor,omitempty"`
 	Members    int              `json:"members"`
-	Lag        int64            `json:"lag"` // of the partitions with a commit
+	Lag        *int64           `json:"lag"` // of the partitions with a commit; nil where there is none
 	Partitions []GroupPartition `json:"partitions"`
 }
 
@@ -93,7 +93,11 @@ func DescribeGroup(ctx context.Context, cl *kgo.Client, id string) (*GroupDetail
 			p.End = &e.offset
 			if has {
 				lag := e.offset - c.offset
-				p.Lag, out.Lag = &lag, out.Lag+lag
+				p.Lag = &lag
+				if out.Lag == nil {
+					out.Lag = new(int64)
+				}
+				*out.Lag += lag
 			}
 		}
 		if r.member != nil {

@@ -114,6 +114,9 @@ func (g *groupCommand) partitionsToReset(done map[topicPartition]committed) ([]t
 	if err != nil {
 		return nil, err
 	}
+	if len(unknown) > 0 && g.e.own {
+		return nil, fmt.Errorf("topic %s: %w", strings.Join(unknown, ", "), ErrNotThere)
+	}
 	if len(unknown) > 0 {
 		err := conn.Code(kerr.UnknownTopicOrPartition.Code, nil)
 		return nil, &groupFailure{err.Error(), conn.Class(err) + ": " + err.Error()}
@@ -139,6 +142,9 @@ func (g *groupCommand) partitionsToReset(done map[topicPartition]committed) ([]t
 		}
 	}
 	if len(missing) > 0 {
+		if g.e.own {
+			return nil, fmt.Errorf("partition %s: %w", strings.Join(missing, ", "), ErrNotThere)
+		}
 		words := fmt.Sprintf("The partitions \"%s\" do not exist", strings.Join(missing, ","))
 		return nil, &groupFailure{words, "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: " + words}
 	}

@@ -79,7 +79,11 @@ func (g *groupCommand) listedFrom(parts []topicPartition, ms int64) (map[topicPa
 	var none []topicPartition
 	for _, p := range parts {
 		if out[p] < 0 {
-			g.e.println("\nWarn: Partition %d from topic %s is empty. Falling back to latest known offset.", p.partition, p.topic)
+			if g.e.own {
+				g.e.complain("millrace: %s-%d has no message from then on: its end is taken", p.topic, p.partition)
+			} else {
+				g.e.println("\nWarn: Partition %d from topic %s is empty. Falling back to latest known offset.", p.partition, p.topic)
+			}
 			none = append(none, p)
 		}
 	}

@@ -10,6 +10,10 @@ import (
 
 // logLine is a line as Kafka's tools log it on stderr.
 func (e *Env) logLine(level, text, class string) {
+	if e.own {
+		e.complain("millrace: %s", text)
+		return
+	}
 	e.complain("[%s] %s %s (%s)", time.Now().Format("2006-01-02 15:04:05,000"), level, text, class)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -117,9 +118,17 @@ func runProducer(e *Env, v *jopt.Values) error {
 	defer cl.Close()
 	s := &sender{e: e, cl: cl, topic: v.Str("topic")}
 	if v.Has("sync") {
-		return s.sync(reader)
+		err = s.sync(reader)
+	} else {
+		err = s.async(reader)
 	}
-	return s.async(reader)
+	if e.JSON {
+		e.println(`{"sent": %d, "refused": %d}`, s.sent.Load(), s.refused)
+	}
+	if e.own && err == nil && s.refused > 0 {
+		return fmt.Errorf("%d of %d messages were refused", s.refused, s.sent.Load()+s.refused)
+	}
+	return err
 }
 
 // producerOpts is a producer's configuration in both languages.
@@ -223,6 +232,9 @@ type sender struct {
 	e     *Env
 	cl    *kgo.Client
 	topic string
+	sent  atomic.Int64
+
+	refused int64 // that were told of
 
 	mu     sync.Mutex
 	failed []failure // told in order when the input ends or the list is long
@@ -250,6 +262,7 @@ func (s *sender) sync(r *lineReader) error {
 			return err
 		}
 		p.add(1)
+		s.sent.Add(1)
 	}
 }
 
@@ -268,6 +281,7 @@ func (s *sender) async(r *lineReader) error {
 			switch {
 			case err == nil:
 				p.add(1)
+				s.sent.Add(1)
 			default:
 				s.keep(rec, err)
 			}
@@ -284,6 +298,7 @@ func (s *sender) async(r *lineReader) error {
 			s.failed = append(s.failed, failure{again, err})
 		} else {
 			p.add(1)
+			s.sent.Add(1)
 		}
 	}
 	s.tell()
@@ -300,6 +315,9 @@ func (s *sender) keep(rec *kgo.Record, err error) {
 	s.failed = append(s.failed, failure{rec, err})
 }
 
+// refusedShown is how many refusals a subcommand tells one by one.
+const refusedShown = 10
+
 // tell logs the records that were refused.
 func (s *sender) tell() {
 	s.mu.Lock()
@@ -308,6 +326,13 @@ func (s *sender) tell() {
 	s.mu.Unlock()
 	const class = "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback"
 	for _, f := range list {
+		s.refused++
+		if s.e.own {
+			if s.refused <= refusedShown {
+				s.e.complain("millrace: a message of %d bytes to %s was refused: %s", len(f.rec.Key)+len(f.rec.Value), s.topic, told(f.err))
+			}
+			continue
+		}
 		size := func(b []byte) string {
 			if b == nil {
 				return "null"

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,7 @@ import (
 func configCommand() *cobra.Command {
 	cmd := cli.Group("config", "Show, set and check configurations", cli.ConfigCommands()...)
 	var overrides []string
+	var output string
 	check := &cobra.Command{
 		Use:     "check [server.properties]",
 		Short:   "Say for each key of a file whether it is used, accepted without effect, or refused",
@@ -26,11 +29,17 @@ func configCommand() *cobra.Command {
 			if path == "" && len(overrides) == 0 {
 				return errors.New("nothing to check: name a property file or give --override key=value")
 			}
+			if output != "text" && output != "json" {
+				return fmt.Errorf("-o %s: text and json are known", output)
+			}
 			loaded, err := config.Load(path, overrides)
 			if err != nil {
-				return err
+				return cli.MissingFile(path, err)
 			}
 			out := cmd.OutOrStdout()
+			if output == "json" {
+				return findingsJSON(out, loaded)
+			}
 			for _, f := range loaded.Findings {
 				fmt.Fprintln(out, f)
 			}
@@ -41,7 +50,32 @@ func configCommand() *cobra.Command {
 			return nil
 		},
 	}
+	check.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	_ = check.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	check.Flags().StringArrayVar(&overrides, "override", nil, "key=value; may be repeated")
 	cmd.AddCommand(check)
 	return cmd
+}
+
+// findingsJSON shows what became of each key as JSON.
+func findingsJSON(w io.Writer, loaded *config.Loaded) error {
+	type finding struct {
+		Key     string `json:"key"`
+		Value   string `json:"value"`
+		File    string `json:"file,omitempty"`
+		Line    int    `json:"line,omitempty"`
+		Verdict string `json:"verdict"`
+		Why     string `json:"why,omitempty"`
+	}
+	all := struct {
+		Keys     []finding `json:"keys"`
+		Warnings []string  `json:"warnings"`
+	}{[]finding{}, append([]string{}, loaded.Warnings...)}
+	for _, f := range loaded.Findings {
+		all.Keys = append(all.Keys, finding{f.Key, f.Value, f.File, f.Line, f.Verdict.String(), f.Why})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(all)
 }

@@ -1,14 +1,14 @@
 // Command millrace is the broker and its tools in one binary.
 //
 //	millrace serve [server.properties] [--override key=value]...
-//	millrace topic|produce|consume|group|config|log|cluster ...
+//	millrace topic|produce|consume|group|config|log|cluster|version ...
 //	millrace bench ...
 //
 // Called by the name of one of Apache Kafka's tools (millrace install-tools writes such links) it is that tool.
 //
 // This package only wires parts together: serve.go starts a node, drivers.go names the I/O drivers that were built in
 // (uring.go adds io_uring under the build tag "uring"), listeners.go opens sockets, banner.go says what runs,
-// observe.go feeds the admin port, logging.go sets up slog. Package cli has the tools.
+// observe.go feeds the admin port, version.go says what was built, logging.go sets up slog. Package cli has the tools.
 package main
 
 import (
@@ -42,8 +42,10 @@ func run(args []string) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), configCommand(), bench.Command())
+	root.AddCommand(serveCommand(), configCommand(), versionCommand(), bench.Command())
 	root.AddCommand(cli.Commands()...)
+	root.Args, root.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	root.SetFlagErrorFunc(explainFlags)
 	explainArgs(root)
 	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
@@ -57,6 +59,19 @@ func run(args []string) int {
 		return cli.ExitCode(err)
 	}
 	return 0
+}
+
+// explainFlags says in fewer words what Go says of a number that is none, and where the flags are told.
+func explainFlags(c *cobra.Command, err error) error {
+	text := err.Error()
+	if i := strings.Index(text, "strconv."); i > 0 {
+		why := "not a number"
+		if strings.HasSuffix(text, "value out of range") {
+			why = "too large or too small"
+		}
+		text = text[:i] + why
+	}
+	return fmt.Errorf("%s; %s --help tells of the flags", text, c.CommandPath())
 }
 
 // explainArgs lets a wrong number of arguments be answered with the form of the command, and a mistyped subcommand with

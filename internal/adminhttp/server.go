@@ -86,6 +86,7 @@ func listen(opts Options) (net.Listener, error) {
 
 func mux(opts Options, reg *prometheus.Registry) http.Handler {
 	m := http.NewServeMux()
+	m.HandleFunc("/{$}", index(opts.Version))
 	m.Handle("/metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	m.HandleFunc("/livez", probe(opts.Live))
 	m.HandleFunc("/readyz", probe(opts.Ready))
