@@ -7,14 +7,14 @@ import (
 )
 
 // Driver carries out the I/O of one loop. Owned by its loop's thread: every method but Wake is called there, and
-// events are delivered from inside Wait only.
+// events are delivered from inside Wait and Deliver only.
 //
 // Sockets are completion based: at most one receive and one wait for room are in flight per socket.
 type Driver interface {
 	// Name is "uring", "epoll", ...
 	Name() string
 
-	// Start begins a file operation. op.Done is called from a later Wait, never here. A write ends with N equal
+	// Start begins a file operation. op.Done is called from a later Wait or Deliver, never here. A write ends with N equal
 	// to the sum of its buffers or with an error; N then says what was written before it.
 	Start(op *Op)
 
@@ -42,6 +42,9 @@ type Driver interface {
 	// Wait submits what was started and delivers events. It sleeps until there is one, at most waitNs: 0 does not sleep, a negative value
 	// means without limit. It returns how many events it delivered.
 	Wait(waitNs int64) (events int, err error)
+	// Deliver tells the owners of operations that have ended already on the loop's thread, such as writes, without a system call.
+	// It returns how many.
+	Deliver() int
 	// Wake ends a Wait that sleeps, or the next one. Any goroutine.
 	Wake()
 

@@ -43,7 +43,8 @@ func (s *spinState) slept(soon bool) {
 }
 
 // turn is one round: wait, completions, mailbox, timers, resumed connections, hooks, flush, closed connections.
-// What is started in it is submitted by the next wait.
+// What is started in it is submitted by the next wait. What the hooks wrote on this thread has ended by then: it is taken up
+// at once, so that a request is received, written and answered in one turn.
 func (l *Loop) turn(waitNs int64) error {
 	n, err := l.wait(waitNs)
 	if err != nil {
@@ -55,6 +56,11 @@ func (l *Loop) turn(waitNs int64) error {
 	l.st.events += int64(n)
 	l.conns.resumeAll()
 	again := l.runHooks()
+	if k := l.drv.Deliver(); k > 0 {
+		l.st.events += int64(k)
+		l.runMail()
+		again = l.runHooks()
+	}
 	l.conns.flushDirty()
 	l.conns.reap()
 	l.again = again || l.early || l.conns.dirtyHead != nil || l.conns.resumeHead != nil || l.conns.dying != nil

@@ -85,6 +85,9 @@ func (d *Driver) Close() error {
 	return err
 }
 
+// Deliver implements netpoll.Driver.
+func (d *Driver) Deliver() int { return d.files.Deliver() }
+
 // Wait implements netpoll.Driver.
 func (d *Driver) Wait(waitNs int64) (int, error) {
 	n := d.files.Deliver()

@@ -155,6 +155,9 @@ func first(iov [][]byte, n int64) (out [][]byte) {
 	return out
 }
 
+// Deliver implements netpoll.Driver.
+func (d *driver) Deliver() int { return d.ended.Deliver() + d.Driver.Deliver() }
+
 // Wait implements netpoll.Driver.
 func (d *driver) Wait(waitNs int64) (int, error) {
 	n := d.ended.Deliver()

@@ -66,12 +66,12 @@ func (r *ring) sqe() *giouring.SubmissionQueueEntry {
 	}
 }
 
-// submit hands over what was prepared.
+// submit hands over what was prepared, and takes what has ended meanwhile: asking for it later would be a call of its own.
 func (r *ring) submit() error {
 	if r.SQReady() == 0 {
 		return nil
 	}
-	if _, err := r.Submit(); err != nil && !again(err) {
+	if _, err := r.SubmitAndGetEvents(); err != nil && !again(err) {
 		return fmt.Errorf("io_uring_enter: %w", err)
 	}
 	return nil
