@@ -32,6 +32,9 @@ func TestAppendAndRead(t *testing.T) {
 		if r := mustAppend(t, p, NeedCommitted, mkBatch("z")); r.BaseOffset != 2 {
 			t.Fatalf("offsets %+v", r)
 		}
+		if s := e.Stats(); s.Appends != 2 || s.AppendBytes != int64(len(mkBatch("x", "y"))+len(mkBatch("z"))) || s.Writes != 2 {
+			t.Errorf("counted %d batches, %d bytes, %d writes", s.Appends, s.AppendBytes, s.Writes)
+		}
 		b := p.Bounds()
 		if b.Written != 3 || b.Committed != 3 || b.Synced != 3 || b.Stable != 3 || b.LogStart != 0 || b.LeaderEpoch != 0 {
 			t.Fatalf("bounds %+v", b)

@@ -51,6 +51,7 @@ func (d writeDone) OpDone(op *netpoll.Op) {
 	p.write = nil
 	op.Iov = nil
 	p.shard.touch(p)
+	batches, bytes := int64(w.Batches), w.Bytes // the log takes w back
 	ok := p.log.WriteDone(w, op.N, op.Err)
 	if !ok {
 		p.writeFailed(op.Err)
@@ -60,8 +61,8 @@ func (d writeDone) OpDone(op *netpoll.Op) {
 		p.failUnwritten(p.Err())
 		return
 	}
-	p.shard.st.appends.Add(int64(w.Batches))
-	p.shard.st.bytes.Add(w.Bytes)
+	p.shard.st.appends.Add(batches)
+	p.shard.st.bytes.Add(bytes)
 	p.published()
 }
 

@@ -4,6 +4,6 @@
 // It talks to loops from outside, by real sockets and real files, and knows no driver.
 //
 // Files: rig.go (loops, handler, client), files.go (test files), and one file per subject: frames.go, sends.go,
-// fileops.go, clock.go, limits.go, ends.go, memory.go, allocs.go; bench.go (the shapes that matter beside plain system
+// fileops.go, turns.go, clock.go, limits.go, ends.go, memory.go, allocs.go; bench.go (the shapes that matter beside plain system
 // calls).
 package drivertest

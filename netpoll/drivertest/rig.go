@@ -42,6 +42,7 @@ var cases = []struct {
 	{name: "FileErrors", fn: fileErrors, files: true},
 	{name: "SyncsInParallel", fn: syncsInParallel, files: true},
 	{name: "NeverNested", fn: neverNested, files: true},
+	{name: "OneTurn", fn: oneTurn},
 	{name: "TimerOrder", fn: timerOrder},
 	{name: "MailboxStorm", fn: mailboxStorm},
 	{name: "LoopsPostToEachOther", fn: loopsPostToEachOther},
