@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/twmb/franz-go/pkg/kerr"
 
+	"millrace/cli/conn"
 	"millrace/cli/kafkatool"
 )
 
@@ -102,8 +106,53 @@ func TestSeek(t *testing.T) {
 			t.Errorf("%s: %s %s, %v; expected %s", to, flag, value, err, want)
 		}
 	}
-	if _, _, err := seekFlag("+x"); err == nil {
-		t.Error("+x was taken")
+	for _, bad := range []string{"", "+x", "-", "rubbish", "2020-01-01", "P", "PT", "99999999999999999999", "2020-01-01T25:00:00"} {
+		if _, _, err := seekFlag(bad); err == nil || !strings.Contains(err.Error(), "it takes start, end, current") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestFrom(t *testing.T) {
+	for _, c := range []struct {
+		from string
+		one  bool
+		want string
+	}{{"start", false, "--from-beginning"}, {"start", true, "--offset earliest"}, {"end", false, ""}, {"end", true, ""}, {"12", true, "--offset 12"}} {
+		if got, err := fromFlag(c.from, c.one); err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, %v", c.from, got, err)
+		}
+	}
+	for _, bad := range []string{"", "-1", "x"} {
+		if got, err := fromFlag(bad, true); err == nil {
+			t.Errorf("%q was taken: %q", bad, got)
+		}
+	}
+	if got, err := fromFlag("12", false); err == nil {
+		t.Errorf("an offset without a partition was taken: %q", got)
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for want, got := range map[string]string{"1 broker": counted(1, "broker"), "0 brokers": counted(0, "broker"), "2 batches": counted(int64(2), "batch"), "1 batch": counted(int32(1), "batch")} {
+		if got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{errors.New("x"), 1}, {exit(130), 130}, {fmt.Errorf("x: %w", errNotFound), 4}, {fmt.Errorf("x: %w", errUnwell), 5}, {fmt.Errorf("x: %w", conn.ErrNoBroker), 3},
+		{kafkatool.ErrNoGroup, 4}, {kerr.UnknownTopicOrPartition, 4}, {refused("group g", kerr.GroupIDNotFound, ""), 4}, {refused("topic t", kerr.InvalidConfig, "no"), 1},
+		{MissingFile("f", os.ErrNotExist), 4}, {MissingFile("f", os.ErrPermission), 1},
+	} {
+		if got := ExitCode(c.err); got != c.want {
+			t.Errorf("%v: %d, expected %d", c.err, got, c.want)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func lineReaderOf(e *Env, v *jopt.Values) (*lineReader, error) {
 			}
 		}
 	}
-	r := newLineReader(e.In, p)
+	r := newLineReader(newInterruptible(e.Ctx, e.In), p)
 	if e.InIsTerm {
 		r.prompt = func() { fmt.Fprint(e.Out, ">"); _ = e.Out.Flush() }
 	}

@@ -25,7 +25,7 @@ func modernize(e *Env, t *tool, args []string) []string {
 			continue
 		}
 		argument := func() string {
-			if !inline && i+1 < len(args) {
+			if !inline && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
 				i++
 				return args[i]
 			}
@@ -50,6 +50,15 @@ func modernize(e *Env, t *tool, args []string) []string {
 			e.complain("%s: --broker-list is called --bootstrap-server today", t.name)
 		case name == "new-consumer" || name == "old-consumer":
 			e.complain("%s: --%s is ignored, there is only one consumer today", t.name, name)
+		case (name == "new-producer" || name == "old-producer") && t == producerTool:
+			e.complain("%s: --%s is ignored, there is only one producer today", t.name, name)
+		case name == "delete-consumer-offsets" && t == consumerTool:
+			e.complain("%s: --%s is ignored: offsets are no longer in ZooKeeper; kafka-consumer-groups --delete-offsets deletes them", t.name, name)
+		case name == "force" && (t == topicsTool || t == configsTool):
+			e.complain("%s: --force is ignored, nothing is asked today", t.name)
+		case name == "blacklist" && t == consumerTool:
+			argument()
+			e.complain("%s: --blacklist is ignored, there is only --include today: a regular expression of the topics to read", t.name)
 		case name == "whitelist" && knows("include"):
 			out = append(out, "--include", argument())
 			e.complain("%s: --whitelist is called --include today", t.name)

@@ -128,7 +128,7 @@ func SeekGroup(ctx context.Context, e *Env, cl *kgo.Client, s Seek) ([]SeekRow, 
 	case info.missing != nil:
 		return nil, ErrNoGroup
 	case info.state != "Empty" && info.state != "Dead":
-		return nil, fmt.Errorf("group %s is %s with %d members: %w", s.Group, info.state, len(info.members), ErrNotMoved)
+		return nil, fmt.Errorf("group %s is in use (%s, members: %d): %w", s.Group, info.state, len(info.members), ErrNotMoved)
 	}
 	done, err := committedOffsets(ctx, cl, s.Group)
 	if err != nil {

@@ -1,6 +1,7 @@
 package kafkatool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -116,7 +117,9 @@ func runProducer(e *Env, v *jopt.Values) error {
 		return err
 	}
 	defer cl.Close()
-	s := &sender{e: e, cl: cl, topic: v.Str("topic")}
+	ctx, cancel := outlasting(e.Ctx, goodbye) // what was read before Ctrl-C is sent, as Kafka's tool does
+	defer cancel()
+	s := &sender{e: e, ctx: ctx, cl: cl, topic: v.Str("topic")}
 	if v.Has("sync") {
 		err = s.sync(reader)
 	} else {
@@ -126,7 +129,7 @@ func runProducer(e *Env, v *jopt.Values) error {
 		e.println(`{"sent": %d, "refused": %d}`, s.sent.Load(), s.refused)
 	}
 	if e.own && err == nil && s.refused > 0 {
-		return fmt.Errorf("%d of %d messages were refused", s.refused, s.sent.Load()+s.refused)
+		return fmt.Errorf("%d of %d messages refused", s.refused, s.sent.Load()+s.refused)
 	}
 	return err
 }
@@ -230,6 +233,7 @@ func ProducerOptions(p conn.Properties) ([]kgo.Opt, error) {
 // sender writes records to one topic. Owned by runProducer; failed is shared with the client's callbacks.
 type sender struct {
 	e     *Env
+	ctx   context.Context
 	cl    *kgo.Client
 	topic string
 	sent  atomic.Int64
@@ -255,7 +259,7 @@ func (s *sender) sync(r *lineReader) error {
 			return err
 		}
 		rec.Topic = s.topic
-		if err := s.cl.ProduceSync(s.e.Ctx, rec).FirstErr(); err != nil {
+		if err := s.cl.ProduceSync(s.ctx, rec).FirstErr(); err != nil {
 			if code := codeOf(err); code != 0 {
 				return &syncError{conn.Code(code, nil)}
 			}
@@ -277,7 +281,7 @@ func (s *sender) async(r *lineReader) error {
 			break
 		}
 		rec.Topic = s.topic
-		s.cl.Produce(s.e.Ctx, rec, func(rec *kgo.Record, err error) {
+		s.cl.Produce(s.ctx, rec, func(rec *kgo.Record, err error) {
 			switch {
 			case err == nil:
 				p.add(1)
@@ -288,13 +292,13 @@ func (s *sender) async(r *lineReader) error {
 		})
 		s.tell()
 	}
-	if err := s.cl.Flush(s.e.Ctx); err != nil {
+	if err := s.cl.Flush(s.ctx); err != nil {
 		return errors.Join(readErr, err)
 	}
 	// A batch is refused as a whole when it is too large; its records get their own chance, as Kafka's producer splits such a batch.
 	for _, rec := range s.large {
 		again := &kgo.Record{Topic: rec.Topic, Key: rec.Key, Value: rec.Value, Headers: rec.Headers, Timestamp: rec.Timestamp}
-		if err := s.cl.ProduceSync(s.e.Ctx, again).FirstErr(); err != nil {
+		if err := s.cl.ProduceSync(s.ctx, again).FirstErr(); err != nil {
 			s.failed = append(s.failed, failure{again, err})
 		} else {
 			p.add(1)
@@ -329,7 +333,7 @@ func (s *sender) tell() {
 		s.refused++
 		if s.e.own {
 			if s.refused <= refusedShown {
-				s.e.complain("millrace: a message of %d bytes to %s was refused: %s", len(f.rec.Key)+len(f.rec.Value), s.topic, told(f.err))
+				s.e.complain("millrace: a message to %s, %d bytes long, was refused: %s", s.topic, len(f.rec.Key)+len(f.rec.Value), told(f.err))
 			}
 			continue
 		}

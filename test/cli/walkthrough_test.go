@@ -213,4 +213,45 @@ func TestFirstGeneration(t *testing.T) {
 	told("kafka-console-consumer.sh --new-consumer --bootstrap-server $B --topic test --from-beginning --max-messages 2", "--new-consumer", "one", "two")
 	told("kafka-console-consumer.sh --bootstrap-server $B --whitelist 'te.*' --from-beginning --max-messages 2", "--whitelist", "one", "two")
 	told("kafka-consumer-groups.sh --new-consumer --bootstrap-server $B --list | grep -c console-consumer", "--new-consumer", "3")
+	told("kafka-consumer-groups.sh --zookeeper localhost:2181 --list | grep -c console-consumer", "--zookeeper", "3")
+	told("kafka-console-consumer.sh --zookeeper=localhost:2181/chroot --topic test --from-beginning --max-messages 2 --delete-consumer-offsets", "--delete-consumer-offsets", "one", "two")
+	told("echo three | kafka-console-producer.sh --broker-list $B --topic test --new-producer", "--new-producer")
+	told("kafka-configs.sh --zookeeper localhost:2181 --entity-type topics --entity-name test --alter --add-config retention.ms=3600000", "--zookeeper", "Completed updating config for topic test.")
+	told("kafka-get-offsets.sh --broker-list $B --topic test", "--broker-list", "test:0:3")
+	told("kafka-topics.sh --alter --zookeeper localhost:2181 --topic test --partitions 2 --force", "--zookeeper")
+	told("kafka-topics.sh --zookeeper --describe --topic test | grep -c Leader:", "--zookeeper", "2")
+	told("kafka-log-dirs.sh --zookeeper localhost:2181 --describe --topic-list test | grep -c test-1", "--zookeeper", "1")
+	told("kafka-broker-api-versions.sh --broker-list $B | grep -c 'Produce('", "--broker-list", "1")
+	told("kafka-topics.sh --delete --zookeeper localhost:2181 --topic test", "--zookeeper")
+}
+
+// TestServerScripts: kafka-server-start -daemon returns at once, its output is in a file, and kafka-server-stop ends the broker cleanly.
+func TestServerScripts(t *testing.T) {
+	port, err := harness.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{Dir: t.TempDir(), Tools: OwnTools(t), Bootstrap: fmt.Sprintf("127.0.0.1:%d", port), Limit: time.Minute}
+	// Properties of the first generation: broker.id and zookeeper.connect. A number that no other test's broker has, for the stop.
+	const id = 90417
+	text := fmt.Sprintf("broker.id=%d\nlisteners=PLAINTEXT://127.0.0.1:%d\nlog.dirs=%s\nzookeeper.connect=localhost:2181\nadmin.listen=none\nreserved.broker.max.id=100000\n", id, port, filepath.Join(r.Dir, "data"))
+	if err := os.WriteFile(filepath.Join(r.Dir, "server.properties"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stop := fmt.Sprintf("kafka-server-stop.sh --node-id=%d", id)
+	t.Cleanup(func() { _, _ = r.Run(Step{Command: stop}) })
+	r.check(t, []answer{
+		{"kafka-server-start.sh", 1, none, "USAGE: kafka-server-start.sh [-daemon] server.properties [--override property=value]*"},
+		{"kafka-server-start.sh -daemon nosuch.properties", 1, none, "nosuch.properties"},
+		{stop, 1, []string{"No kafka server to stop"}, ""},
+		{"kafka-server-start.sh -daemon server.properties", 0, none, ""},
+		{"kafka-topics.sh --bootstrap-server $B --create --topic t --partitions 1", 0, []string{"Created topic t."}, ""}, // it waits for the broker
+		{stop, 0, none, ""},
+	})
+	log := filepath.Join(r.Dir, "logs", "kafkaServer.out")
+	waitFor(t, "a clean stop", func() (string, bool) {
+		data, err := os.ReadFile(log)
+		return fmt.Sprintf("%s %v", data, err), strings.Contains(string(data), "stopped cleanly")
+	})
+	r.check(t, []answer{{stop, 1, []string{"No kafka server to stop"}, ""}, {"millrace log verify data/t-0", 0, []string{"data/t-0: 0 batches, 0 records, 0 problems"}, ""}})
 }

@@ -166,6 +166,9 @@ func (b *Broker) SetWrap(w ...string) { b.opt.Wrap = w }
 // Logs returns what the broker printed so far (the last 4 MiB of it).
 func (b *Broker) Logs() string { return b.logs.Tail(4 << 20) }
 
+// FreePort is a port of the range for brokers that nobody listens on now.
+func FreePort() (int, error) { return freePort() }
+
 // freePort picks a free port below the range that the kernel hands to outgoing connections: a client that retries against a port of
 // that range while the broker is down can end up connected to itself.
 func freePort() (int, error) {
