@@ -39,7 +39,8 @@ func modelCommand() *cobra.Command {
 Kafka's users are taught, and measure the same with a producer that follows it.
 
 Costs are calibrated on five named cells of the target and then frozen (--save-costs, --costs). The sweep is measured round by
-round and written to --json after each; started again with the same file it goes on where it was.
+round and written to --json after each run; started again with the same file it goes on where it was. After every run its topic is deleted
+and the file system is given time (--settle) to write that out, so that no run pays for the one before.
 
   millrace bench model --target millrace-uring --json sweep.json --save-costs costs.json
   millrace bench model best --costs costs.json --rate 50000 --latency 10ms --partitions 12`,
@@ -60,11 +61,12 @@ round and written to --json after each; started again with the same file it goes
 	fl.IntVar(&f.port, "port", 19600, "first of the ports used")
 	fl.IntVar(&f.loops, "loops", 1, "loops of Millrace or a floor")
 	fl.IntVar(&o.Rounds, "rounds", 5, "runs of each cell")
-	fl.DurationVar(&o.Duration, "duration", 1500*time.Millisecond, "of a run")
-	fl.DurationVar(&o.Warmup, "warmup", 500*time.Millisecond, "of a run, before counting begins")
+	fl.DurationVar(&o.Duration, "duration", time.Second, "of a run")
+	fl.DurationVar(&o.Warmup, "warmup", 300*time.Millisecond, "of a run, before counting begins")
+	fl.DurationVar(&o.Settle, "settle", time.Second, "at most so long is waited after a run until its data are gone and the file system is written out")
 	fl.Int16Var(&o.Acks, "acks", 1, "1 or -1")
 	fl.Float64Var(&o.NetworkMBs, "network", 0, "what the network carries, MB/s; 0: no bound")
-	fl.DurationVar(&o.MaxTime, "max-time", 0, "begin no further round after this; the same command goes on later")
+	fl.DurationVar(&o.MaxTime, "max-time", 0, "begin no further run after this; the same command goes on later")
 	fl.StringVar(&o.JSON, "json", "", "write the sweep to this file")
 	fl.BoolVar(&f.quick, "quick", false, "a small grid, two short rounds")
 	fl.IntSliceVar(&f.batch, "batch-size", nil, "batch.size values of the grid")

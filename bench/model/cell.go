@@ -14,6 +14,7 @@ type Cell struct {
 	Predicted *Prediction      `json:"predicted,omitempty"`
 	Measured  *Measured        `json:"measured,omitempty"`
 	Runs      []*rawgen.Result `json:"runs,omitempty"`
+	Tried     int              `json:"tried,omitempty"` // runs, also those that yielded nothing
 	Errors    []string         `json:"errors,omitempty"`
 }
 

@@ -23,12 +23,13 @@ type Options struct {
 	Calibrate  int           // runs of each calibration cell; default: Rounds, at least 3
 	Duration   time.Duration // of a run
 	Warmup     time.Duration // of a run, not counted
+	Settle     time.Duration // at most so long is waited, after every run, until its data are gone and written out
 	Acks       int16
 	Cells      []Cell
 	Costs      *Costs // frozen; nil: calibrate first
-	JSON       string // written after every round; an unfinished one there is taken up again
+	JSON       string // written after every run; an unfinished sweep there is taken up again
 	NetworkMBs float64
-	MaxTime    time.Duration // begin no further round of the sweep after this; 0: no bound
+	MaxTime    time.Duration // begin no further run of the sweep after this; 0: no bound
 	Log        io.Writer
 	Version    string
 }
@@ -68,10 +69,11 @@ func (r *Report) save(file string) error {
 
 // measurer runs cells on a started target.
 type measurer struct {
-	o      *Options
-	i      *target.Instance
-	topics int
-	began  time.Time
+	o       *Options
+	i       *target.Instance
+	topics  int
+	began   time.Time
+	syncing chan struct{} // closed when the last sync of the file system ends; nil: none is under way
 }
 
 // Run calibrates unless costs are given, predicts every cell, then measures round by round.
@@ -104,7 +106,7 @@ func (m *measurer) all(ctx context.Context, r *Report) error {
 		if n == 0 {
 			n = max(3, m.o.Rounds)
 		}
-		if err := m.rounds(ctx, cells, 0, n, func() error { return nil }); err != nil {
+		if _, err := m.rounds(ctx, cells, 0, n, 0, func() error { return nil }); err != nil {
 			return err
 		}
 		for i := range cells {
@@ -118,10 +120,9 @@ func (m *measurer) all(ctx context.Context, r *Report) error {
 		r.Costs = costs
 	}
 	r.Predict()
-	return m.rounds(ctx, r.Cells, r.Rounds, m.o.Rounds, func() error {
-		r.Rounds++
-		return r.save(m.o.JSON)
-	})
+	done, err := m.rounds(ctx, r.Cells, r.Rounds, m.o.Rounds, m.o.MaxTime, func() error { return r.save(m.o.JSON) })
+	r.Rounds = done
+	return err
 }
 
 // Predict fills in what the report's costs say.
@@ -132,36 +133,48 @@ func (r *Report) Predict() {
 	}
 }
 
-func (m *measurer) rounds(ctx context.Context, cells []Cell, from, to int, done func() error) error {
+// rounds measures the cells so that each has been tried to times, round by round; save is called after every run. It returns how
+// many rounds are complete.
+func (m *measurer) rounds(ctx context.Context, cells []Cell, from, to int, limit time.Duration, save func() error) (int, error) {
+	if from < to {
+		m.settle("")
+	}
 	for round := from; round < to; round++ {
-		if m.o.MaxTime > 0 && time.Since(m.began) > m.o.MaxTime {
-			fmt.Fprintf(m.o.Log, "%d of %d rounds are done and the time is over: start again to go on\n", round, to)
-			return nil
-		}
 		for k := range cells {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 			c := &cells[k]
+			if c.Tried > round { // in an earlier part
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return round, err
+			}
+			if limit > 0 && time.Since(m.began) > limit {
+				fmt.Fprintf(m.o.Log, "%d of %d rounds and %d of %d cells of the next are done and the time is over: start again to go on\n", round, to, k, len(cells))
+				return round, nil
+			}
+			c.Tried++
 			if err := m.once(c); err != nil {
 				c.Errors = append(c.Errors, err.Error())
 				fmt.Fprintf(m.o.Log, "%s: %v\n", c.Name, err)
 			}
 			c.summarize()
 			m.tell(round, c)
-		}
-		if err := done(); err != nil {
-			return err
+			if err := save(); err != nil {
+				return round, err
+			}
 		}
 	}
-	return nil
+	return max(from, to), nil
 }
+
+// topicConfigs keep what is no part of the model out of a run: files of a deleted topic go at once, and no segment is rolled.
+var topicConfigs = map[string]string{"file.delete.delay.ms": "0", "segment.bytes": "2147483647"}
 
 // once makes one run of a cell on a new topic.
 func (m *measurer) once(c *Cell) error {
 	m.topics++
 	topic := fmt.Sprintf("model-%d-%d", os.Getpid(), m.topics)
-	if err := target.CreateTopic(m.i.Addr, topic, c.Settings.Partitions, map[string]string{"file.delete.delay.ms": "1000"}); err != nil {
+	if err := target.CreateTopic(m.i.Addr, topic, c.Settings.Partitions, topicConfigs); err != nil {
 		return err
 	}
 	o := c.Settings.Options()
@@ -182,7 +195,9 @@ func (m *measurer) once(c *Cell) error {
 			err = errors.New(res.Failures[0])
 		}
 	}
-	return errors.Join(err, target.DeleteTopic(m.i.Addr, topic))
+	err = errors.Join(err, target.DeleteTopic(m.i.Addr, topic))
+	m.settle(topic)
+	return err
 }
 
 func (m *measurer) tell(round int, c *Cell) {

@@ -101,16 +101,36 @@ func (a *Accumulator) Ready(at int64, ready []bool) int64 {
 			if q.muted || q.len() == 0 {
 				continue
 			}
-			first := q.queue[q.head]
-			waited := at - first.created
-			if q.len() > 1 || first.full() || waited >= a.linger || a.pool.waiting || a.flushing || a.closed {
+			if a.ripe(q, at) {
 				ready[n] = true
 			} else {
-				next = min(next, a.linger-waited)
+				next = min(next, a.linger-(at-q.queue[q.head].created))
 			}
 		}
 	}
 	return next
+}
+
+// ripe says whether the first batch of a queue that holds one may be sent.
+func (a *Accumulator) ripe(q *partQueue, at int64) bool {
+	first := q.queue[q.head]
+	return q.len() > 1 || first.full() || at-first.created >= a.linger || a.pool.waiting || a.flushing || a.closed
+}
+
+// DrainOne takes and closes the first batch of the next partition of a node whose own batch may be sent, or nothing: what a
+// sender does that makes a request for every partition.
+func (a *Accumulator) DrainOne(node int, at int64, out []*Batch) []*Batch {
+	n := &a.nodes[node]
+	for range n.parts {
+		p := n.parts[n.next]
+		n.next = (n.next + 1) % len(n.parts)
+		if q := &a.parts[p]; !q.muted && q.len() > 0 && a.ripe(q, at) {
+			b := q.pop()
+			a.close(q, b)
+			return append(out, b)
+		}
+	}
+	return out
 }
 
 // Drain takes the first batch of every partition of a node, ready or not, as long as they fit in maxSize bytes together (one

@@ -249,3 +249,33 @@ func TestRecordsPerBatchIsWhatFits(t *testing.T) {
 		}
 	}
 }
+
+// TestDrainOneTakesOnlyWhatMayGo: a request per partition takes neither a batch that may still fill nor one partition twice while
+// another waits.
+func TestDrainOneTakesOnlyWhatMayGo(t *testing.T) {
+	o := Options{BatchSize: 200, Linger: 5 * time.Millisecond, BufferMemory: 1 << 20, MaxInFlight: 5}
+	o.EnsureDefaults()
+	a := NewAccumulator(&o, []int{0, 0, 0}, 1)
+	for range 3 { // the third does not fit
+		a.Append(0, make([]byte, 60), 0, 0, 0)
+		a.Append(2, make([]byte, 60), 0, 0, 0)
+	}
+	a.Append(1, make([]byte, 60), 0, 0, 0)
+	var got []int
+	for {
+		out := a.DrainOne(0, 1, nil)
+		if len(out) == 0 {
+			break
+		}
+		got = append(got, out[0].Partition)
+	}
+	if len(got) != 2 || got[0] != 0 || got[1] != 2 {
+		t.Errorf("drained the batches of partitions %v, want 0 and 2", got)
+	}
+	if out := a.DrainOne(0, int64(5*time.Millisecond), nil); len(out) != 1 || out[0].Partition != 0 {
+		t.Errorf("after linger: %v, want partition 0, which is next", out)
+	}
+	if out := a.DrainOne(0, int64(5*time.Millisecond), nil); len(out) != 1 || out[0].Partition != 1 {
+		t.Errorf("then: %v, want partition 1", out)
+	}
+}

@@ -20,8 +20,6 @@ type load struct {
 	acc    *Accumulator
 	cl     *client
 	ready  []bool
-	taken  []*Batch   // of one drain
-	queued [][]*Batch // per node: drained and not yet sent, when every batch is a request of its own
 	values [][]byte
 
 	appended int64 // records
@@ -61,7 +59,7 @@ func Run(o Options) (*rawgen.Result, error) {
 		return nil, err
 	}
 	l := &load{
-		o: &o, acc: NewAccumulator(&o, cl.leaders, len(cl.addrs)), ready: make([]bool, len(cl.addrs)), queued: make([][]*Batch, len(cl.addrs)),
+		o: &o, acc: NewAccumulator(&o, cl.leaders, len(cl.addrs)), ready: make([]bool, len(cl.addrs)),
 		wall: time.Now().UnixMilli() - rawgen.Now()/1e6, res: &rawgen.Result{Kind: "model"},
 		latency: rawgen.NewHistogram(), wait: rawgen.NewHistogram(), rtt: rawgen.NewHistogram(), values: values(o.RecordSize),
 	}
@@ -258,17 +256,17 @@ func (l *load) sender(at int64) (int64, error) {
 	l.count.turns++
 	next := l.acc.Ready(at, l.ready)
 	for n, ready := range l.ready {
+		if !ready || !l.cl.ready(n) {
+			continue
+		}
 		if l.o.PerPartition {
-			again, err := l.sendSingly(n, ready, at)
+			sent, err := l.sendSingly(n, at)
 			if err != nil {
 				return 0, err
 			}
-			if again {
+			if sent {
 				next = 0
 			}
-			continue
-		}
-		if !ready || !l.cl.ready(n) {
 			continue
 		}
 		r := l.cl.slot(n)
@@ -281,17 +279,15 @@ func (l *load) sender(at int64) (int64, error) {
 	return next, nil
 }
 
-// sendSingly sends the batches of one drain one by one, as the requests in flight allow.
-func (l *load) sendSingly(n int, ready bool, at int64) (bool, error) {
-	if len(l.queued[n]) == 0 && ready {
-		l.taken = l.acc.Drain(n, l.o.MaxRequestSize, l.taken[:0])
-		l.queued[n] = append(l.queued[n], l.taken...)
-	}
+// sendSingly sends a request for each partition whose batch may go, as long as requests in flight allow; what cannot go yet stays
+// open and fills further.
+func (l *load) sendSingly(n int, at int64) (bool, error) {
 	sent := false
-	for len(l.queued[n]) > 0 && l.cl.ready(n) {
+	for l.cl.ready(n) {
 		r := l.cl.slot(n)
-		r.batches = append(r.batches[:0], l.queued[n][0])
-		l.queued[n] = l.queued[n][:copy(l.queued[n], l.queued[n][1:])]
+		if r.batches = l.acc.DrainOne(n, at, r.batches[:0]); len(r.batches) == 0 {
+			break
+		}
 		if err := l.dispatch(n, r, at); err != nil {
 			return false, err
 		}
