@@ -3,7 +3,6 @@ package broker
 import (
 	"sync"
 	"sync/atomic"
-	"unicode/utf16"
 
 	"millrace/controller"
 	"millrace/engine"
@@ -43,15 +42,7 @@ func (cs *coordinators) start(image *controller.Image) {
 // GroupPartition is the partition of __consumer_offsets that a group belongs to, of count: Java's hash of its id, made
 // not negative as Kafka does.
 func GroupPartition(id string, count int32) int32 {
-	h := int32(0)
-	for _, r := range id {
-		if r >= 0x10000 {
-			a, b := utf16.EncodeRune(r)
-			h = 31*(31*h+int32(a)) + int32(b)
-			continue
-		}
-		h = 31*h + int32(r)
-	}
+	h := group.JavaHash(id)
 	if h == -1<<31 {
 		h = 0
 	}

@@ -1,8 +1,9 @@
 package group
 
 import (
+	"cmp"
+	"maps"
 	"slices"
-	"strings"
 
 	"millrace/group/record"
 )
@@ -333,8 +334,8 @@ func (k *classicGroup) shared(name string, but *member) bool {
 	return have == want
 }
 
-// choose is the protocol that all members offer and most of them like best; of equals the first by name. A stand-in, if not
-// nil, takes the place of the member with its instance id.
+// choose is the protocol that all members offer and most of them like best; of equals the one that comes first in a Java
+// HashMap, as Kafka chooses. A stand-in, if not nil, takes the place of the member with its instance id.
 func (k *classicGroup) choose(old, standIn *member) string {
 	votes := map[string]int{}
 	vote := func(m *member) {
@@ -354,11 +355,11 @@ func (k *classicGroup) choose(old, standIn *member) string {
 	if standIn != nil {
 		vote(standIn)
 	}
-	best := ""
-	for name, n := range votes {
-		if best == "" || n > votes[best] || n == votes[best] && strings.Compare(name, best) < 0 {
-			best = name
-		}
+	names := slices.SortedFunc(maps.Keys(votes), func(a, b string) int {
+		return cmp.Or(-cmp.Compare(votes[a], votes[b]), cmp.Compare(javaBucket(a), javaBucket(b)), cmp.Compare(a, b))
+	})
+	if len(names) == 0 {
+		return ""
 	}
-	return best
+	return names[0]
 }

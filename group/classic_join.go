@@ -20,9 +20,8 @@ func (c *Coordinator) join(g *Group, r *JoinRequest) {
 		g.protocol.join(r)
 	case r.MemberID != "":
 		c.refuse(r, UnknownMemberID)
-	case r.ProtocolType == "" || len(r.Protocols) == 0:
-		c.refuse(r, InconsistentProtocol)
 	default:
+		// The group exists from now on, even if this join comes to nothing; it goes when offsets are looked through.
 		c.write(g, []record.Record{newClassic(g.id, c.now)}, func(code Code) {
 			if code != None {
 				c.refuse(r, code)

@@ -27,8 +27,9 @@ func (c *Coordinator) commit(g *Group, r *CommitRequest) {
 		}
 		v := &record.Offset{Offset: o.Offset, LeaderEpoch: o.LeaderEpoch, Metadata: o.Metadata, CommitMs: c.now.Wall,
 			ExpireMs: -1, TopicID: o.TopicID}
-		if r.RetentionMs >= 0 {
+		if r.RetentionMs != -1 {
 			v.ExpireMs = c.now.Wall + r.RetentionMs
+			v.LeaderEpoch, v.TopicID = -1, [16]byte{} // the record of such an offset has neither
 		}
 		records = append(records, record.Record{Key: offsetKey(g.id, o.Topic, o.Partition), Value: v})
 	}

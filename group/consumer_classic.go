@@ -27,15 +27,15 @@ func (k *consumerGroup) join(r *JoinRequest) {
 			return
 		}
 	}
-	sub, ok := readSubscription(r.Protocols[0].Metadata)
-	if !ok {
-		k.refuseJoin(r, InconsistentProtocol)
-		return
-	}
 	ch := &change{c: k.c, g: k.g, k: k}
 	old, code := ch.joining(r, id, unknown)
 	if code != None {
 		k.refuseJoin(r, code)
+		return
+	}
+	sub, ok := readSubscription(r.Protocols[0].Metadata)
+	if !ok {
+		k.refuseJoin(r, InconsistentProtocol)
 		return
 	}
 	now, code := ch.advance(old, offered(old.sub, r, &sub), k.c.placed(sub.owned), true)
@@ -65,12 +65,8 @@ func (k *consumerGroup) join(r *JoinRequest) {
 
 // joinAnew makes the empty group a classic one, as if it had not existed.
 func (k *consumerGroup) joinAnew(r *JoinRequest) {
-	switch {
-	case r.MemberID != "":
+	if r.MemberID != "" {
 		k.c.refuse(r, UnknownMemberID)
-		return
-	case r.ProtocolType == "" || len(r.Protocols) == 0:
-		k.c.refuse(r, InconsistentProtocol)
 		return
 	}
 	c, g := k.c, k.g
@@ -92,9 +88,10 @@ func (k *consumerGroup) mayJoin(r *JoinRequest) Code {
 	if k.members[r.MemberID] == nil && len(k.members) >= int(k.c.cfg.ConsumerMaxSize) {
 		return GroupMaxSizeReached
 	}
+	// The sender's own offer of before counts too, as in Kafka.
 	shared := func(p Protocol) bool {
 		for _, m := range k.members {
-			if m.classic() && m.id != r.MemberID && !slices.ContainsFunc(m.sub.Classic.Protocols,
+			if m.classic() && !slices.ContainsFunc(m.sub.Classic.Protocols,
 				func(have record.Protocol) bool { return have.Name == p.Name }) {
 				return false
 			}

@@ -18,6 +18,7 @@ func (ch *change) upgrade(old *classicGroup) Code {
 	for _, m := range old.sortedMembers() {
 		now, ok := ch.upgraded(old, m, epoch)
 		if !ok {
+			old.abandon(RebalanceInProgress) // before it looked at the members, as Kafka does
 			return GroupIDNotFound
 		}
 		now.assigned = slices.DeleteFunc(now.assigned, func(e entry) bool { return taken[e.place] })

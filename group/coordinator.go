@@ -262,16 +262,21 @@ func (c *Coordinator) Offsets(fn func(group, topic string, partition int32, offs
 	}
 }
 
-// List are the groups in one of the states and of one of the kinds; no states or no kinds: all. Words compare without case.
+// List are the groups in one of the states and of one of the kinds; no states or no kinds: all. Words compare without case,
+// states also without the space around them.
 func (c *Coordinator) List(states, kinds []string) []Listed {
 	var out []Listed
+	trimmed := make([]string, len(states))
+	for i := range states {
+		trimmed[i] = strings.TrimSpace(states[i])
+	}
 	for _, id := range c.sorted() {
 		g := c.groups[id]
 		if g.protocol == nil {
 			continue
 		}
 		l := Listed{Group: id, ProtocolType: g.protocol.protocolType(), State: g.protocol.state(), Kind: g.protocol.kind()}
-		if listed(states, l.State) && listed(kinds, l.Kind) {
+		if listed(trimmed, l.State) && listed(kinds, l.Kind) {
 			out = append(out, l)
 		}
 	}

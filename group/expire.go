@@ -40,7 +40,7 @@ func (c *Coordinator) expired(g *Group, topic string, o *record.Offset) bool {
 	if !ok || g.protocol.subscribed(topic) {
 		return false
 	}
-	if o.ExpireMs >= 0 {
+	if o.ExpireMs != -1 {
 		return c.now.Wall >= o.ExpireMs
 	}
 	return c.now.Wall-from >= c.cfg.OffsetsRetentionMs

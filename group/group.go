@@ -119,7 +119,11 @@ func (c *Coordinator) handle(g *Group, r Request) {
 // member runs a request of the classic protocol that only a member can send.
 func (c *Coordinator) member(g *Group, r Request) {
 	leave, leaves := r.(*LeaveRequest)
+	sync, syncs := r.(*SyncRequest)
 	switch {
+	case syncs && sync.Version >= 5 && (sync.ProtocolType == nil || sync.Protocol == nil):
+		c.refuse(r, InconsistentProtocol) // mandatory from that version on, whoever asks
+		return
 	case g.id == "":
 		c.refuse(r, InvalidGroupID)
 		return

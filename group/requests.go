@@ -116,7 +116,7 @@ type CommitRequest struct {
 	Generation int32 // or member epoch
 	MemberID   string
 	InstanceID *string
-	// RetentionMs is the retention time of versions 2 to 4, -1 for the broker's.
+	// RetentionMs is the retention time of versions 2 to 4, -1 for the broker's; any other number counts, negative ones too.
 	RetentionMs int64
 	Offsets     []CommitOffset
 }

@@ -127,26 +127,34 @@ func (f *Frontend) offsetDelete(r *request, in kmsg.Request) kmsg.Response {
 	}
 	image := f.node.Image()
 	d := &group.DeleteOffsetsRequest{Header: r.groupHeader(req.Group)}
-	var open []*kmsg.OffsetDeleteResponseTopicPartition
-	resp.Topics = make([]kmsg.OffsetDeleteResponseTopic, 0, len(req.Topics))
-	for i := range req.Topics {
-		if len(req.Topics[i].Partitions) == 0 {
-			continue
-		}
-		resp.Topics = append(resp.Topics, kmsg.NewOffsetDeleteResponseTopic())
-		t := &resp.Topics[len(resp.Topics)-1]
-		t.Topic = req.Topics[i].Topic
-		t.Partitions = make([]kmsg.OffsetDeleteResponseTopicPartition, len(req.Topics[i].Partitions))
-		known := image.Topic(t.Topic)
-		for j := range t.Partitions {
-			p := &t.Partitions[j]
-			p.Partition = req.Topics[i].Partitions[j].Partition
-			if known == nil || p.Partition < 0 || int(p.Partition) >= len(known.Partitions) {
-				p.ErrorCode = int16(wire.UnknownTopicOrPartition)
-				continue
+	where := make([]int, len(req.Topics)) // as in offsetCommit
+	var twins []int
+	var open []placeOfPartition
+	for _, refused := range []bool{true, false} {
+		for i := range req.Topics {
+			q := &req.Topics[i]
+			topic := image.Topic(q.Topic)
+			for j := range q.Partitions {
+				partition := q.Partitions[j].Partition
+				code := checkPartition(topic, wire.UnknownTopicOrPartition, partition)
+				if (code != wire.NoError) != refused {
+					continue
+				}
+				if refused && twins == nil {
+					twins = twinsOf(len(req.Topics), func(i int) namedOrID { return namedOrID{name: req.Topics[i].Topic} })
+				}
+				at := &where[twin(twins, i)]
+				if *at == 0 {
+					resp.Topics = append(resp.Topics, kmsg.OffsetDeleteResponseTopic{Topic: q.Topic})
+					*at = len(resp.Topics)
+				}
+				t := &resp.Topics[*at-1]
+				if !refused {
+					open = append(open, placeOfPartition{*at - 1, len(t.Partitions)})
+					d.Partitions = append(d.Partitions, group.DeleteOffset{Topic: q.Topic, Partition: partition})
+				}
+				t.Partitions = append(t.Partitions, kmsg.OffsetDeleteResponseTopicPartition{Partition: partition, ErrorCode: int16(code)})
 			}
-			open = append(open, p)
-			d.Partitions = append(d.Partitions, group.DeleteOffset{Topic: t.Topic, Partition: p.Partition})
 		}
 	}
 	f.toGroup(r, d, func(reply any) kmsg.Response {
@@ -156,7 +164,7 @@ func (f *Frontend) offsetDelete(r *request, in kmsg.Request) kmsg.Response {
 			return resp
 		}
 		for i, p := range open {
-			p.ErrorCode = int16(d.Partitions[i].Code)
+			resp.Topics[p.topic].Partitions[p.partition].ErrorCode = int16(d.Partitions[i].Code)
 		}
 		return resp
 	})

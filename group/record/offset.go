@@ -8,7 +8,7 @@ type Offset struct {
 	// CommitMs is when it was committed, ms since 1970.
 	CommitMs int64
 	// ExpireMs is set by OffsetCommit v2-4 with a retention time, -1 otherwise. Such a value is written as version 1,
-	// which has no leader epoch.
+	// which has no leader epoch. A negative or huge retention time makes it any number; such offsets have expired already.
 	ExpireMs int64
 	// TopicID is zero where it is not known.
 	TopicID [16]byte
@@ -18,7 +18,7 @@ type Offset struct {
 func (o *Offset) AppendTo(dst []byte) []byte {
 	version := int16(3)
 	switch {
-	case o.ExpireMs >= 0:
+	case o.ExpireMs != -1:
 		version = 1
 	case o.TopicID != [16]byte{}:
 		version = 4
