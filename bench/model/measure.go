@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"millrace/bench/producer"
 	"millrace/bench/run"
 	"millrace/bench/target"
 )
@@ -112,7 +113,7 @@ func (m *measurer) all(ctx context.Context, r *Report) error {
 		for i := range cells {
 			cells[i].Runs = nil // the medians say it
 		}
-		costs, err := Calibrate(cells)
+		costs, err := Calibrate(cells, producer.AppendCost())
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func TestSweepAgainstTheNullSink(t *testing.T) {
 			t.Fatalf("%v\n%s", err, log.String())
 		}
 	}
-	if r.Rounds != 1 || len(r.Costs.Cells) != 5 || r.Costs.Client.Record+r.Costs.Client.Byte <= 0 {
+	if r.Rounds != 1 || len(r.Costs.Cells) != 5 || r.Costs.Capacity.Request+r.Costs.Capacity.Byte <= 0 {
 		t.Errorf("%d rounds, costs %+v", r.Rounds, r.Costs)
 	}
 	for _, c := range r.Cells {

@@ -73,9 +73,11 @@ type Prediction struct {
 // cycle is what one request round of one broker is made of. Times are ns.
 type cycle struct {
 	records, batches, requests, bytes float64
-	client, broker, flight            float64 // what each of them takes: client CPU, broker CPU, requests in flight
+	client, broker, flight            float64 // what each of them takes: client CPU, the broker's time, requests in flight
 	network                           float64
 	roundTrip                         float64
+	brokerCPU                         float64
+	lone                              Lone // all requests of the cycle, each alone in flight
 }
 
 func (c *cycle) least() float64 { return max(c.client, c.broker, c.flight, c.network) }
@@ -138,12 +140,16 @@ func (m *machine) at(records float64) cycle {
 		perRequest := max(1, math.Floor(limit/(c.bytes/k)))
 		c.requests = math.Ceil(k/perRequest - 1e-9)
 	}
-	c.client = float64(s.Brokers) * (m.c.Client.Request*c.requests + m.c.Client.Batch*k + m.c.Client.Record*records + m.c.Client.Byte*c.bytes)
-	c.broker = m.c.Broker.Request*c.requests + m.c.Broker.Batch*k + m.c.Broker.Byte*c.bytes
-	c.roundTrip = m.c.RoundTrip.Request + m.c.RoundTrip.Batch*k/c.requests + m.c.RoundTrip.Byte*c.bytes/c.requests
-	c.flight = (m.c.Flight.Request*c.requests + m.c.Flight.Batch*k + m.c.Flight.Byte*c.bytes) / float64(s.MaxInFlight)
+	b := float64(s.Brokers)
+	c.client = b * m.c.Client.of(c.requests, k, records, c.bytes)
+	c.broker = m.c.Capacity.of(c.requests, k, records, c.bytes)
+	c.brokerCPU = m.c.Broker.of(c.requests, k, records, c.bytes)
+	one := m.c.lone(k/c.requests, c.bytes/c.requests)
+	c.lone = Lone{Cycle: one.Cycle * c.requests, Client: one.Client * c.requests * b, Broker: one.Broker * c.requests}
+	c.roundTrip = one.Answer
+	c.flight = c.lone.Cycle / float64(s.MaxInFlight)
 	if m.c.NetworkMBs > 0 {
-		c.network = float64(s.Brokers) * c.bytes * 1000 / m.c.NetworkMBs
+		c.network = b * c.bytes * 1000 / m.c.NetworkMBs
 	}
 	return c
 }
@@ -192,6 +198,10 @@ func (m *machine) paced() Prediction {
 	return p
 }
 
+// pauses: a broker that is nearly as fast as the client pauses now and then; batches gather meanwhile, and stay full, because the
+// client gains little on it afterwards.
+const pauses = 0.9
+
 // unpaced: the application gives what is taken.
 func (m *machine) unpaced() Prediction {
 	s := m.s
@@ -213,9 +223,10 @@ func (m *machine) unpaced() Prediction {
 		records = max(1, byAge)
 	}
 	c := m.at(records)
-	if c.client < c.least() {
-		records = m.search(records, m.most(), func(c *cycle) bool { return c.client >= c.least() })
-		c = m.at(records)
+	if all := m.at(m.most()); all.client*pauses < all.least() { // memory fills up and stays full
+		c = all
+	} else if c.client < c.least() {
+		c = m.at(m.search(records, m.most(), func(c *cycle) bool { return c.client >= c.least() }))
 	}
 	p := m.result(c)
 	if c.client < c.least()*(1-1e-9) {
@@ -263,9 +274,13 @@ func (p *Prediction) perSecond(m *machine, c cycle, period float64) {
 	p.MBPerSec = p.RecordsPerSec * float64(m.s.RecordSize) / 1e6
 	p.RequestsPerBroker = c.requests * perSecond
 	p.RequestsPerSec = p.RequestsPerBroker * b
-	// A party that is not busy sleeps between requests, and waking costs.
-	p.ClientCores = min(1, (c.client+max(0, 1-c.client/period)*m.c.Client.Wake*c.requests*b)/period)
-	p.BrokerCores = min(1, (c.broker+max(0, 1-c.broker/period)*m.c.Broker.Wake*c.requests)/period)
+	// The less there is to do, the more both sleep and are woken for every request.
+	busy := 0.0
+	if m.s.MaxInFlight > 1 {
+		busy = min(1, max(c.client, c.broker)/period)
+	}
+	p.ClientCores = min(1, (busy*c.client+(1-busy)*c.lone.Client)/period)
+	p.BrokerCores = min(1, (busy*c.brokerCPU+(1-busy)*c.lone.Broker)/period)
 }
 
 // saturate: more comes than goes; memory is full, and what waits in it is what a record waits for.

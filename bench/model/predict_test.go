@@ -4,15 +4,21 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"millrace/bench/producer"
 )
 
-// costs in round figures: a request 10 us, a batch 1 us, a record 100 ns, a byte 0.1 ns, on both sides.
+// costs in round figures: a request 10 us, a batch 1 us, a record 100 ns, a byte 0.1 ns, on both sides; alone in flight 100 us, 2 us
+// a batch (1 on each side) and 0.2 ns a byte.
 func costs() *Costs {
 	c := Cost{Request: 10_000, Batch: 1_000, Record: 100, Byte: 0.1}
 	b := c
 	b.Record = 0
-	trip := Cost{Request: 100_000, Batch: 1_000, Byte: 0.2}
-	return &Costs{Client: c, Broker: b, RoundTrip: trip, Flight: trip}
+	lone := func(batches, bytes float64) Lone {
+		t := 100_000 + 2000*batches + 0.2*bytes
+		return Lone{Bytes: bytes, Batches: batches, Records: bytes / 1030, Cycle: t, Answer: t, Client: t / 3, Broker: t / 2}
+	}
+	return &Costs{Client: c, Broker: b, Capacity: b, Lone: []Lone{lone(1, 3000), lone(6, 90_000), lone(8, 1_000_000)}}
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -80,7 +86,7 @@ func TestInFlightHoldsBack(t *testing.T) {
 	if !p.Exhausted || p.Bound != BoundInFlight || p.ExhaustedAfter <= 0 {
 		t.Errorf("%+v", p)
 	}
-	near(t, "requests/s", p.RequestsPerSec, 1e9/(100_000+1_000+0.2*(61+108)))
+	near(t, "requests/s", p.RequestsPerSec, 1e9/(100_000+2_000+0.2*(61+108)))
 	held := 32 << 20 / 189.0 // buffers of one record
 	near(t, "latency", p.P50, held/p.RecordsPerSec*1e6)
 }
@@ -93,7 +99,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("a client whose records cost something and a broker's do not: %+v", p)
 	}
 	slow := *c
-	slow.Broker.Byte = 1
+	slow.Broker.Byte, slow.Capacity.Byte = 1, 1
 	if p = Predict(s, &slow); p.Bound != BoundBroker || !p.Exhausted || math.Abs(p.BrokerCores-1) > 0.01 {
 		t.Errorf("%+v", p)
 	}
@@ -140,42 +146,129 @@ func TestFitFindsWhatMadeTheFigures(t *testing.T) {
 // TestCalibrateInverts: costs that made the cells' figures come out again.
 func TestCalibrateInverts(t *testing.T) {
 	c := costs()
-	c.Client.Wake, c.Broker.Wake = 3000, 2000
+	// The broker waits for its disk: its time is more than its CPU. Large requests alone in flight take as much per byte and batch.
+	c.Capacity = Cost{Request: 12_000, Batch: 3_000, Byte: 0.8}
+	for i := range c.Lone {
+		l := &c.Lone[i]
+		l.Cycle = 60_000 + 3_000*l.Batches + 0.8*l.Bytes
+		l.Client = 20_000 + c.Client.of(1, l.Batches, l.Records, l.Bytes)
+		l.Broker = 30_000 + c.Broker.of(1, l.Batches, l.Records, l.Bytes)
+	}
 	cells := CalibrationCells()
+	n := 0
 	for i := range cells {
 		s := cells[i].Settings
-		m := &machine{s: &s, c: c, perBroker: float64(s.Partitions), full: 1, record: float64(s.RecordSize + 8), buffers: 1000}
-		if s.BatchSize > 1 {
-			m.full = float64(s.BatchSize) / m.record
-		}
-		at := m.at(m.most())
-		slept := 0.0
+		batch, bytes := producer.RecordsPerBatch(s.BatchSize, s.RecordSize)
+		k := min(float64(s.Partitions), math.Floor(float64(s.MaxRequestSize)/float64(bytes)))
+		m := &Measured{BatchesPerRequest: k, RecordsPerBatch: float64(batch), BytesPerRequest: k * float64(bytes), RoundTrip: 70}
+		period := c.Capacity.of(1, k, 0, m.BytesPerRequest)
+		client, broker := c.Client.of(1, k, k*float64(batch), m.BytesPerRequest), c.Broker.of(1, k, 0, m.BytesPerRequest)
 		if s.MaxInFlight == 1 {
-			slept = 1
+			period, client, broker, n = period+48_000, client+20_000, broker+30_000, n+1
 		}
-		per := max(at.least(), at.client) / at.requests
-		cells[i].Measured = &Measured{RequestsPerSec: 1e9 / per, BatchesPerRequest: at.batches / at.requests, RecordsPerBatch: at.records / at.batches, BytesPerRequest: at.bytes / at.requests,
-			ClientCores: (at.client/at.requests + slept*3000) / per, BrokerCores: (at.broker/at.requests + slept*2000) / per, RoundTrip: at.roundTrip / 1000}
+		m.RequestsPerSec, m.ClientCores, m.BrokerCores = 1e9/period, client/period, broker/period
+		cells[i].Measured = m
 	}
-	got, err := Calibrate(cells)
+	got, err := Calibrate(cells, c.Client.Record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "client request", got.Client.Request, 10_000)
-	near(t, "client record", got.Client.Record+got.Client.Byte*108, 100+10.8)
-	near(t, "client wake", got.Client.Wake, 3000)
-	near(t, "broker request", got.Broker.Request, 10_000)
-	near(t, "broker byte", got.Broker.Byte, 0.1)
-	near(t, "answer", got.RoundTrip.Request, 100_000)
-	near(t, "answer byte", got.RoundTrip.Byte, 0.2)
-	near(t, "flight", got.Flight.Request, 100_000)
-	near(t, "flight byte", got.Flight.Byte, 0.2)
-	if _, err := Calibrate(append(cells, cells[0])); err == nil {
+	for what, pair := range map[string][2]Cost{"client": {got.Client, c.Client}, "broker": {got.Broker, c.Broker}, "capacity": {got.Capacity, c.Capacity}} {
+		near(t, what+" request", pair[0].Request, pair[1].Request)
+		near(t, what+" batch", pair[0].Batch, pair[1].Batch)
+		near(t, what+" record", pair[0].Record, pair[1].Record)
+		near(t, what+" byte", pair[0].Byte, pair[1].Byte)
+	}
+	if len(got.Lone) != n {
+		t.Fatalf("%d sizes alone in flight, want %d", len(got.Lone), n)
+	}
+	// Prediction gives back what was measured, of the sweep's cells as of those that were calibrated on.
+	for _, cell := range cells {
+		p := Predict(cell.Settings, got)
+		near(t, cell.Name, p.RequestsPerSec, cell.Measured.RequestsPerSec)
+		near(t, cell.Name+" client", p.ClientCores, cell.Measured.ClientCores)
+		near(t, cell.Name+" broker", p.BrokerCores, cell.Measured.BrokerCores)
+	}
+	if _, err := Calibrate(append(cells, cells[0]), 0); err == nil {
 		t.Error("six cells are accepted")
 	}
 	cells[0].Measured = nil
-	if _, err := Calibrate(cells); err == nil {
+	if _, err := Calibrate(cells, 0); err == nil {
 		t.Error("a cell without measurement is accepted")
+	}
+}
+
+// TestLoneIsALineBetweenSizes also beyond them, and never below nothing.
+func TestLoneIsALineBetweenSizes(t *testing.T) {
+	c := costs()
+	for _, bytes := range []float64{200, 3000, 50_000, 90_000, 400_000, 1_000_000, 2_000_000} {
+		near(t, "cycle", c.lone(4, bytes).Cycle, 100_000+2000*4+0.2*bytes)
+	}
+	c.Lone[0].Batches = 400 // a calibration gone wrong
+	for k := 1.0; k < 50; k++ {
+		if l := c.lone(k, 3000); l.Cycle <= 0 || l.Client <= 0 || l.Broker <= 0 || l.Answer <= 0 {
+			t.Errorf("%g batches: %+v", k, l)
+		}
+	}
+}
+
+// TestMoreNeverYieldsLess over batch.size, requests in flight and linger, as fast as it goes and at a rate.
+func TestMoreNeverYieldsLess(t *testing.T) {
+	c := costs()
+	batches, flights, lingers := []int{1024, 4096, 16384, 65536, 131072, 262144}, []int{1, 2, 5, 20}, []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond}
+	for _, parts := range []int{1, 6, 48} {
+		for _, single := range []bool{false, true} {
+			for _, linger := range lingers {
+				for i, flight := range flights {
+					last := 0.0
+					for _, batch := range batches {
+						s := Settings{RecordSize: 1024, BatchSize: batch, Linger: linger, Partitions: parts, MaxInFlight: flight, PerPartition: single}
+						p := Predict(s, c)
+						if p.RecordsPerSec < last*0.99 {
+							t.Errorf("batch.size %d yields less: %+v %g after %g", batch, s, p.RecordsPerSec, last)
+						}
+						last = p.RecordsPerSec
+						if i > 0 {
+							s.MaxInFlight = flights[i-1]
+							if fewer := Predict(s, c); fewer.RecordsPerSec > p.RecordsPerSec*1.01 {
+								t.Errorf("%d in flight yield less than %d: %+v", flight, s.MaxInFlight, s)
+							}
+						}
+						s.MaxInFlight, s.Rate = flight, 20_000
+						q := Predict(s, c)
+						if q.RecordsPerSec > 20_000*1.001 || q.RecordsPerSec > p.RecordsPerSec*1.01 && !q.Exhausted && p.RecordsPerSec < 20_000 || q.P99 < q.P50 || q.Fill <= 0 || q.Fill > 1.001 {
+							t.Errorf("%+v: %+v, as fast as it goes %g", s, q, p.RecordsPerSec)
+						}
+						if math.Abs(q.RequestsPerSec*q.BatchesPerRequest*q.RecordsPerBatch/q.RecordsPerSec-1) > 0.001 {
+							t.Errorf("%+v: requests, batches and records do not fit together: %+v", s, q)
+						}
+					}
+				}
+			}
+			// At a rate a longer linger makes fewer requests, never more.
+			last := math.Inf(1)
+			for _, linger := range lingers {
+				p := Predict(Settings{RecordSize: 1024, BatchSize: 131072, Linger: linger, Partitions: parts, PerPartition: single, Rate: 20_000}, c)
+				if p.RequestsPerSec > last*1.001 {
+					t.Errorf("linger %v, %d partitions: %g requests/s after %g", linger, parts, p.RequestsPerSec, last)
+				}
+				last = p.RequestsPerSec
+			}
+		}
+	}
+}
+
+// TestFullMemoryIsTheLatency: what waits in buffer.memory, divided by what leaves.
+func TestFullMemoryIsTheLatency(t *testing.T) {
+	c := costs()
+	c.Capacity.Byte = 1
+	for _, single := range []bool{false, true} {
+		p := Predict(Settings{RecordSize: 1024, Linger: 5 * time.Millisecond, Partitions: 6, PerPartition: single}, c)
+		near(t, "p50", p.P50, math.Floor((32<<20)/16384.0)*p.RecordsPerBatch/p.RecordsPerSec*1e6)
+		near(t, "records per batch", p.RecordsPerBatch, 15)
+		if p.Bound != BoundBroker {
+			t.Errorf("%+v", p)
+		}
 	}
 }
 

@@ -115,8 +115,7 @@ func (r *Report) WriteTable(out io.Writer) {
 }
 
 func (c *Costs) write(out io.Writer) {
-	fmt.Fprintf(out, "Costs, frozen, from %d cells on %s: client %.0f ns a request, %.0f a batch, %.1f a record, %.3f a byte; broker %.0f, %.0f, %.3f a byte; answer %.1f us, %.3f ns a byte; one in flight: every %.1f us, %.3f ns a byte\n",
-		len(c.Cells), c.Target, c.Client.Request, c.Client.Batch, c.Client.Record, c.Client.Byte, c.Broker.Request, c.Broker.Batch, c.Broker.Byte, c.RoundTrip.Request/1000, c.RoundTrip.Byte, c.Flight.Request/1000, c.Flight.Byte)
+	fmt.Fprintf(out, "Costs, frozen, from %d cells on %s: %s\n", len(c.Cells), c.Target, c)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "calibration cell\tMB/s\treq/s\trec/batch\tbatch/req\tanswer us\tclient cores\tbroker cores\t")
 	for _, cell := range c.Cells {

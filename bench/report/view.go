@@ -277,8 +277,7 @@ func modelSections(r *model.Report) []section {
 		for _, cell := range c.Cells {
 			names = append(names, cell.Name)
 		}
-		s.Note = fmt.Sprintf("Frozen costs from the cells %s on %s: client %.0f ns a request, %.0f a batch, %.1f a record, %.3f a byte; broker %.0f, %.0f, %.3f a byte; answer %.0f us and %.3f ns a byte; one in flight: every %.0f us and %.3f ns a byte.",
-			strings.Join(names, ", "), c.Target, c.Client.Request, c.Client.Batch, c.Client.Record, c.Client.Byte, c.Broker.Request, c.Broker.Batch, c.Broker.Byte, c.RoundTrip.Request/1000, c.RoundTrip.Byte, c.Flight.Request/1000, c.Flight.Byte)
+		s.Note = fmt.Sprintf("Frozen costs from the cells %s on %s: %s.", strings.Join(names, ", "), c.Target, c)
 	}
 	if sc := r.Score(); sc.Cells > 0 {
 		s.After = append(s.After, fmt.Sprintf("Within 20 %%: throughput in %d of %d cells, requests/s in %d, both in %d.", sc.Records, sc.Cells, sc.Requests, sc.Both))
