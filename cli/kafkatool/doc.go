@@ -7,5 +7,6 @@
 //
 // Files: frame.go the environment and how a tool ends; registry.go names; old.go flags of earlier versions; admin.go requests that several tools
 // make; print.go tables and Java's log lines; topics*.go, producer*.go, consumer*.go, groups*.go, configs*.go, offsets.go, deleterecords.go,
-// logdirs.go, apiversions.go, dumplog*.go, perf.go, server.go one tool each.
+// logdirs.go, apiversions.go, dumplog*.go, server.go one tool each; own.go
+// what the subcommands of this program call instead; interrupt.go input that Ctrl-C ends.
 package kafkatool
