@@ -200,7 +200,7 @@ func (k *consumerGroup) sync(r *SyncRequest) {
 		code = IllegalGeneration
 	case r.ProtocolType != nil && *r.ProtocolType != consumerType || r.Protocol != nil && *r.Protocol != m.sub.Classic.Protocols[0].Name:
 		code = InconsistentProtocol
-	case m.epoch < k.epoch && m.state != memberUnrevoked:
+	case k.calls(m) && m.state != memberUnrevoked:
 		k.awaitJoin(m)
 		code = RebalanceInProgress
 	}
@@ -228,13 +228,17 @@ func (k *consumerGroup) heartbeat(r *HeartbeatRequest) {
 		code = IllegalGeneration
 	default:
 		k.beat(m)
-		if m.epoch < k.epoch || m.state == memberUnrevoked || m.state == memberUnreleased && !k.waits(m) {
+		if k.calls(m) || m.state == memberUnrevoked || m.state == memberUnreleased && !k.waits(m) {
 			k.awaitJoin(m)
 			code = RebalanceInProgress
 		}
 	}
 	k.c.reply(r.Handle, &CodeReply{Code: code})
 }
+
+// calls tells whether there is an assignment newer than the member's. An epoch without one, as after a member left, is no
+// reason to join again yet: whoever computes it is to come first.
+func (k *consumerGroup) calls(m *consumerMember) bool { return m.epoch < k.assigned }
 
 // awaitJoin gives the member its rebalance timeout to join again.
 func (k *consumerGroup) awaitJoin(m *consumerMember) {

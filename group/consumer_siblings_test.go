@@ -62,3 +62,36 @@ func TestClassicOffersInAConsumerGroup(t *testing.T) {
 	}
 	w.replayed()
 }
+
+// TestClassicMembersWaitForTheNewAssignment: that somebody left raises the epoch, but classic members are called back only when
+// a member's heartbeat has computed what is to change.
+func TestClassicMembersWaitForTheNewAssignment(t *testing.T) {
+	w := newWorld(t)
+	w.topic("topic", 4)
+	m, n := w.player("g", "m", "topic"), w.player("g", "n", "topic")
+	m.join()
+	n.join()
+	c := w.classic("g", subscriptionOf("topic"))
+	c.enter()
+	c.sync()
+	m.owns()
+	before := w.c.groups["g"].protocol.(*consumerGroup).epoch
+	if code := w.leaves("g", n.id, nil); code != None {
+		t.Fatal(code)
+	}
+	if got := w.c.groups["g"].protocol.(*consumerGroup).epoch; got != before+1 {
+		t.Fatalf("the epoch is %d, was %d", got, before)
+	}
+	if code := c.beat(); code != None {
+		t.Fatalf("a heartbeat before the new assignment: %d", code)
+	}
+	if reply := c.sync(); reply.Code != None {
+		t.Fatalf("a sync before the new assignment: %d", reply.Code)
+	}
+	w.pass(1000) // consumer.assignment.interval.ms
+	m.owns()
+	if code := c.beat(); code != RebalanceInProgress {
+		t.Fatalf("a heartbeat after it: %d", code)
+	}
+	w.replayed()
+}
