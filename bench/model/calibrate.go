@@ -1,19 +1,18 @@
 package model
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
 )
 
 // CalibrationCells are the five cells that costs are computed from, by name. All run without a given rate, so that every batch is
 // full and the client waits for answers.
 //
-//   - lone, lone-6, lone-large: one request in flight with one 4 KiB batch, six of 16 KiB, and as many of 128 KiB as
-//     max.request.size allows: the cycle of one in flight over its size, and from the last two the price of a byte
 //   - small: one 4 KiB batch a request, five in flight: the price of a request
-//   - wide: 48 batches of 16 KiB a request, five in flight: the price of a batch
+//   - many: 48 batches of 4 KiB: the price of a batch
+//   - bulk: one batch of 128 KiB: the price of a byte
+//   - lone, lone-wide: one request in flight with one batch of 4 KiB, and 48 of 16 KiB: what waiting for each other adds
 func CalibrationCells() []Cell {
 	cell := func(name string, s Settings) Cell {
 		s.RecordSize = 1024
@@ -21,11 +20,11 @@ func CalibrationCells() []Cell {
 		return Cell{Name: name, Settings: s}
 	}
 	return []Cell{
-		cell("lone", Settings{BatchSize: 4096, Partitions: 1, MaxInFlight: 1}),
-		cell("lone-6", Settings{BatchSize: 16384, Partitions: 6, MaxInFlight: 1}),
-		cell("lone-large", Settings{BatchSize: 131072, Partitions: 48, MaxInFlight: 1}),
 		cell("small", Settings{BatchSize: 4096, Partitions: 1}),
-		cell("wide", Settings{BatchSize: 16384, Partitions: 48}),
+		cell("many", Settings{BatchSize: 4096, Partitions: 48}),
+		cell("bulk", Settings{BatchSize: 131072, Partitions: 1}),
+		cell("lone", Settings{BatchSize: 4096, Partitions: 1, MaxInFlight: 1}),
+		cell("lone-wide", Settings{BatchSize: 16384, Partitions: 48, MaxInFlight: 1}),
 	}
 }
 
@@ -47,6 +46,19 @@ func (r *rows) cost() Cost {
 	return Cost{Request: x[0], Batch: x[1], Byte: x[2]}
 }
 
+// lone fits what lone requests pay beyond what a busy party pays for them.
+func (r *rows) lone(pays func(requests, batches, bytes float64) float64) Lone {
+	var features [][]float64
+	var values []float64
+	for i, f := range r.features {
+		// Less than a busy one pays cannot be; a trace remains, so that relative errors stay bounded.
+		values = append(values, max(r.values[i]-pays(f[0], f[1], f[2]), r.values[i]/50))
+		features = append(features, []float64{1, math.Sqrt(f[2])})
+	}
+	x := fit(features, values)
+	return Lone{Request: x[0], Root: x[1]}
+}
+
 // Calibrate computes costs from the measured calibration cells. What a record costs beyond its bytes the client finds out by
 // itself (producer.AppendCost), ns.
 func Calibrate(cells []Cell, record float64) (*Costs, error) {
@@ -54,34 +66,31 @@ func Calibrate(cells []Cell, record float64) (*Costs, error) {
 		return nil, fmt.Errorf("%d cells: a calibration has one to five", len(cells))
 	}
 	c := &Costs{Cells: cells}
-	var client, broker, capacity rows
+	var busy, lone struct{ client, broker, cycle, answer rows }
 	for _, cell := range cells {
 		m := cell.Measured
 		if m == nil || m.RequestsPerSec <= 0 || m.ClientCores <= 0 || m.BrokerCores <= 0 {
 			return nil, fmt.Errorf("cell %s was not measured (client and broker must be processes of this machine)", cell.Name)
 		}
 		// Per request, all of them.
-		k, b, period := m.BatchesPerRequest, m.BytesPerRequest, 1e9/m.RequestsPerSec
-		clientNs := m.ClientCores*period - record*k*m.RecordsPerBatch
+		to, k, b, period := &busy, m.BatchesPerRequest, m.BytesPerRequest, 1e9/m.RequestsPerSec
 		if cell.Settings.MaxInFlight == 1 {
-			c.Lone = append(c.Lone, Lone{Bytes: b, Batches: k, Records: k * m.RecordsPerBatch, Cycle: period, Answer: m.RoundTrip * 1000, Client: m.ClientCores * period, Broker: m.BrokerCores * period})
-			continue
+			to = &lone
 		}
-		capacity.add(1, k, b, period)
-		client.add(1, k, b, clientNs)
-		broker.add(1, k, b, m.BrokerCores*period)
+		to.cycle.add(1, k, b, period)
+		to.answer.add(1, k, b, m.RoundTrip*1000)
+		to.client.add(1, k, b, m.ClientCores*period-record*k*m.RecordsPerBatch)
+		to.broker.add(1, k, b, m.BrokerCores*period)
 	}
-	if len(c.Lone) < 2 || len(capacity.values) == 0 {
-		return nil, errors.New("a calibration needs two cells with one request in flight and one with more")
+	if len(lone.cycle.values) < 2 || len(busy.cycle.values) == 0 {
+		return nil, errors.New("a calibration needs two cells with one request in flight, and cells with more")
 	}
-	slices.SortFunc(c.Lone, func(a, b Lone) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	// Of large requests one more byte takes the broker's time even when it is alone in flight: the client's work on it overlaps.
-	x, y := c.Lone[len(c.Lone)-2], c.Lone[len(c.Lone)-1]
-	k, b := y.Batches-x.Batches, y.Bytes-x.Bytes
-	capacity.add(0, k, b, y.Cycle-x.Cycle)
-	client.add(0, k, b, y.Client-x.Client-record*(y.Records-x.Records))
-	broker.add(0, k, b, y.Broker-x.Broker)
-	c.Client, c.Broker, c.Capacity = client.cost(), broker.cost(), capacity.cost()
+	c.Capacity, c.Client, c.Broker = busy.cycle.cost(), busy.client.cost(), busy.broker.cost()
+	pays := func(p Cost) func(requests, batches, bytes float64) float64 {
+		return func(requests, batches, bytes float64) float64 { return p.of(requests, batches, 0, bytes) }
+	}
+	c.LoneCycle, c.LoneAnswer = lone.cycle.lone(pays(c.Capacity)), lone.answer.lone(pays(c.Capacity))
+	c.LoneClient, c.LoneBroker = lone.client.lone(pays(c.Client)), lone.broker.lone(pays(c.Broker))
 	c.Client.Record = record
 	return c, nil
 }

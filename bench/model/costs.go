@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
-	"slices"
 )
 
 // Cost is what one party pays, ns each.
@@ -21,17 +21,15 @@ func (c *Cost) of(requests, batches, records, bytes float64) float64 {
 	return c.Request*requests + c.Batch*batches + c.Record*records + c.Byte*bytes
 }
 
-// Lone is a request with no other in flight, as measured at one size. Both sides sleep while the other works, also within a request
-// of some size, so its times are no straight line over bytes, and its processor times are not those of a busy party.
+// Lone is what a request pays more when no other is in flight: both sides sleep while the other works and are woken, also in the
+// middle of a request, but the more there is to do the more rarely. So it grows as the square root of the request's bytes. ns.
 type Lone struct {
-	Bytes   float64 `json:"bytes"`
-	Batches float64 `json:"batches"`
-	Records float64 `json:"records"`
-	Cycle   float64 `json:"cycle_ns"`  // from one request to the next, mean: what throughput depends on
-	Answer  float64 `json:"answer_ns"` // median
-	Client  float64 `json:"client_ns"` // CPU
-	Broker  float64 `json:"broker_ns"` // CPU
+	Request float64 `json:"request_ns"`
+	Root    float64 `json:"root_ns"` // per square root of the bytes
 }
+
+// of is the addition for a request.
+func (l *Lone) of(bytes float64) float64 { return l.Request + l.Root*math.Sqrt(bytes) }
 
 // Costs are a calibration: one client on one broker on one machine. Immutable.
 type Costs struct {
@@ -40,8 +38,13 @@ type Costs struct {
 	Client  Cost   `json:"client"` // CPU of a busy client
 	Broker  Cost   `json:"broker"` // CPU of a busy broker
 	// Capacity is wall time of a busy broker, with all that it waits for (page cache, writeback): what bounds throughput.
-	Capacity   Cost    `json:"capacity"`
-	Lone       []Lone  `json:"lone"` // by bytes
+	Capacity Cost `json:"capacity"`
+	// With one request in flight: what is added to Capacity from one request to the next, to Capacity until the answer (median),
+	// and to the CPU of client and broker.
+	LoneCycle  Lone    `json:"lone_cycle"`
+	LoneAnswer Lone    `json:"lone_answer"`
+	LoneClient Lone    `json:"lone_client"`
+	LoneBroker Lone    `json:"lone_broker"`
 	NetworkMBs float64 `json:"network_mb_per_s,omitempty"`
 	Cells      []Cell  `json:"cells"` // what it was computed from
 }
@@ -52,44 +55,7 @@ func (c *Costs) String() string {
 		return fmt.Sprintf("%s %.0f ns a request, %.0f a batch, %.3f a byte", what, p.Request, p.Batch, p.Byte)
 	}
 	out := price("client's CPU", c.Client) + fmt.Sprintf(", %.1f a record; ", c.Client.Record) + price("broker's time", c.Capacity) + "; " + price("its CPU", c.Broker)
-	for _, l := range c.Lone {
-		out += fmt.Sprintf("; one in flight with %.0f bytes in %.0f batches: every %.0f us, answer %.0f us", l.Bytes, l.Batches, l.Cycle/1000, l.Answer/1000)
-	}
-	return out
-}
-
-// lone is a request of so many batches and bytes alone in flight: between the measured sizes on a straight line, beyond the last on
-// the line of the last two.
-func (c *Costs) lone(batches, bytes float64) Lone {
-	p := c.Lone
-	if len(p) == 0 {
-		return Lone{}
-	}
-	a, b := p[0], p[0]
-	if len(p) > 1 {
-		i, _ := slices.BinarySearchFunc(p, bytes, func(l Lone, bytes float64) int {
-			if l.Bytes < bytes {
-				return -1
-			}
-			return 1
-		})
-		i = min(max(i, 1), len(p)-1)
-		a, b = p[i-1], p[i]
-	}
-	share := 0.0
-	if b.Bytes > a.Bytes {
-		share = (bytes - a.Bytes) / (b.Bytes - a.Bytes)
-	}
-	on := func(x, y float64) float64 { return max(x+(y-x)*share, min(x, y)/4) }
-	// Of the number of batches only what a busy party pays is known.
-	more := batches - (a.Batches + (b.Batches-a.Batches)*share)
-	both := more * (c.Client.Batch + c.Broker.Batch)
-	floor := func(v, least float64) float64 { return max(v, least/4) }
-	return Lone{
-		Bytes: bytes, Batches: batches,
-		Cycle: floor(on(a.Cycle, b.Cycle)+both, p[0].Cycle), Answer: floor(on(a.Answer, b.Answer)+both, p[0].Answer),
-		Client: floor(on(a.Client, b.Client)+more*c.Client.Batch, p[0].Client), Broker: floor(on(a.Broker, b.Broker)+more*c.Broker.Batch, p[0].Broker),
-	}
+	return out + fmt.Sprintf("; with one in flight %.0f more and %.0f by the root of its bytes until the next request", c.LoneCycle.Request, c.LoneCycle.Root)
 }
 
 // LoadCosts reads a frozen calibration.
@@ -102,7 +68,7 @@ func LoadCosts(file string) (*Costs, error) {
 	if err := json.Unmarshal(b, c); err != nil {
 		return nil, err
 	}
-	if c.Capacity.Request+c.Capacity.Batch+c.Capacity.Byte <= 0 || len(c.Lone) == 0 || len(c.Cells) == 0 {
+	if c.Capacity.Request+c.Capacity.Batch+c.Capacity.Byte <= 0 || len(c.Cells) == 0 {
 		return nil, errors.New(file + " holds no calibration")
 	}
 	return c, nil

@@ -70,8 +70,8 @@ func TestSweepAgainstTheNullSink(t *testing.T) {
 			t.Errorf("%s: %+v %+v %v", c.Name, c.Measured, c.Predicted, c.Errors)
 			continue
 		}
-		// A given rate leaves no room for doubt, whatever else the machine does.
-		if c.Settings.Rate > 0 && (c.Measured.RecordsPerSec < 1000 || c.Predicted.RecordsPerSec != 5000) {
+		// A given rate leaves no room for doubt; a starved machine only delays it.
+		if c.Settings.Rate > 0 && (c.Measured.RecordsPerSec > 20_000 || c.Predicted.RecordsPerSec != 5000) {
 			t.Errorf("%s: %.0f records/s measured, %.0f predicted", c.Name, c.Measured.RecordsPerSec, c.Predicted.RecordsPerSec)
 		}
 	}

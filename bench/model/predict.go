@@ -77,7 +77,7 @@ type cycle struct {
 	network                           float64
 	roundTrip                         float64
 	brokerCPU                         float64
-	lone                              Lone // all requests of the cycle, each alone in flight
+	clientLone, brokerLone            float64 // CPU if every request of the cycle is alone in flight
 }
 
 func (c *cycle) least() float64 { return max(c.client, c.broker, c.flight, c.network) }
@@ -144,10 +144,11 @@ func (m *machine) at(records float64) cycle {
 	c.client = b * m.c.Client.of(c.requests, k, records, c.bytes)
 	c.broker = m.c.Capacity.of(c.requests, k, records, c.bytes)
 	c.brokerCPU = m.c.Broker.of(c.requests, k, records, c.bytes)
-	one := m.c.lone(k/c.requests, c.bytes/c.requests)
-	c.lone = Lone{Cycle: one.Cycle * c.requests, Client: one.Client * c.requests * b, Broker: one.Broker * c.requests}
-	c.roundTrip = one.Answer
-	c.flight = c.lone.Cycle / float64(s.MaxInFlight)
+	each := c.bytes / c.requests
+	c.clientLone = c.client + b*c.requests*m.c.LoneClient.of(each)
+	c.brokerLone = c.brokerCPU + c.requests*m.c.LoneBroker.of(each)
+	c.roundTrip = c.broker/c.requests + m.c.LoneAnswer.of(each)
+	c.flight = (c.broker + c.requests*m.c.LoneCycle.of(each)) / float64(s.MaxInFlight)
 	if m.c.NetworkMBs > 0 {
 		c.network = b * c.bytes * 1000 / m.c.NetworkMBs
 	}
@@ -279,8 +280,8 @@ func (p *Prediction) perSecond(m *machine, c cycle, period float64) {
 	if m.s.MaxInFlight > 1 {
 		busy = min(1, max(c.client, c.broker)/period)
 	}
-	p.ClientCores = min(1, (busy*c.client+(1-busy)*c.lone.Client)/period)
-	p.BrokerCores = min(1, (busy*c.brokerCPU+(1-busy)*c.lone.Broker)/period)
+	p.ClientCores = min(1, (busy*c.client+(1-busy)*c.clientLone)/period)
+	p.BrokerCores = min(1, (busy*c.brokerCPU+(1-busy)*c.brokerLone)/period)
 }
 
 // saturate: more comes than goes; memory is full, and what waits in it is what a record waits for.

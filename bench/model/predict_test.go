@@ -2,23 +2,20 @@ package model
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"millrace/bench/producer"
 )
 
-// costs in round figures: a request 10 us, a batch 1 us, a record 100 ns, a byte 0.1 ns, on both sides; alone in flight 100 us, 2 us
-// a batch (1 on each side) and 0.2 ns a byte.
+// costs in round figures: a request 10 us, a batch 1 us, a record 100 ns, a byte 0.1 ns, on both sides; 90 us more for a request
+// alone in flight.
 func costs() *Costs {
 	c := Cost{Request: 10_000, Batch: 1_000, Record: 100, Byte: 0.1}
 	b := c
 	b.Record = 0
-	lone := func(batches, bytes float64) Lone {
-		t := 100_000 + 2000*batches + 0.2*bytes
-		return Lone{Bytes: bytes, Batches: batches, Records: bytes / 1030, Cycle: t, Answer: t, Client: t / 3, Broker: t / 2}
-	}
-	return &Costs{Client: c, Broker: b, Capacity: b, Lone: []Lone{lone(1, 3000), lone(6, 90_000), lone(8, 1_000_000)}}
+	return &Costs{Client: c, Broker: b, Capacity: b, LoneCycle: Lone{Request: 90_000}, LoneAnswer: Lone{Request: 90_000}, LoneClient: Lone{Request: 3_000}, LoneBroker: Lone{Request: 2_000}}
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -86,7 +83,7 @@ func TestInFlightHoldsBack(t *testing.T) {
 	if !p.Exhausted || p.Bound != BoundInFlight || p.ExhaustedAfter <= 0 {
 		t.Errorf("%+v", p)
 	}
-	near(t, "requests/s", p.RequestsPerSec, 1e9/(100_000+2_000+0.2*(61+108)))
+	near(t, "requests/s", p.RequestsPerSec, 1e9/(100_000+1_000+0.1*(61+108)))
 	held := 32 << 20 / 189.0 // buffers of one record
 	near(t, "latency", p.P50, held/p.RecordsPerSec*1e6)
 }
@@ -146,16 +143,10 @@ func TestFitFindsWhatMadeTheFigures(t *testing.T) {
 // TestCalibrateInverts: costs that made the cells' figures come out again.
 func TestCalibrateInverts(t *testing.T) {
 	c := costs()
-	// The broker waits for its disk: its time is more than its CPU. Large requests alone in flight take as much per byte and batch.
+	// The broker waits for its disk: its time is more than its CPU.
 	c.Capacity = Cost{Request: 12_000, Batch: 3_000, Byte: 0.8}
-	for i := range c.Lone {
-		l := &c.Lone[i]
-		l.Cycle = 60_000 + 3_000*l.Batches + 0.8*l.Bytes
-		l.Client = 20_000 + c.Client.of(1, l.Batches, l.Records, l.Bytes)
-		l.Broker = 30_000 + c.Broker.of(1, l.Batches, l.Records, l.Bytes)
-	}
+	c.LoneCycle, c.LoneClient, c.LoneBroker = Lone{Request: 30_000, Root: 300}, Lone{Request: 10_000, Root: 100}, Lone{Request: 8_000, Root: 120}
 	cells := CalibrationCells()
-	n := 0
 	for i := range cells {
 		s := cells[i].Settings
 		batch, bytes := producer.RecordsPerBatch(s.BatchSize, s.RecordSize)
@@ -164,7 +155,7 @@ func TestCalibrateInverts(t *testing.T) {
 		period := c.Capacity.of(1, k, 0, m.BytesPerRequest)
 		client, broker := c.Client.of(1, k, k*float64(batch), m.BytesPerRequest), c.Broker.of(1, k, 0, m.BytesPerRequest)
 		if s.MaxInFlight == 1 {
-			period, client, broker, n = period+48_000, client+20_000, broker+30_000, n+1
+			period, client, broker = period+c.LoneCycle.of(m.BytesPerRequest), client+c.LoneClient.of(m.BytesPerRequest), broker+c.LoneBroker.of(m.BytesPerRequest)
 		}
 		m.RequestsPerSec, m.ClientCores, m.BrokerCores = 1e9/period, client/period, broker/period
 		cells[i].Measured = m
@@ -179,9 +170,8 @@ func TestCalibrateInverts(t *testing.T) {
 		near(t, what+" record", pair[0].Record, pair[1].Record)
 		near(t, what+" byte", pair[0].Byte, pair[1].Byte)
 	}
-	if len(got.Lone) != n {
-		t.Fatalf("%d sizes alone in flight, want %d", len(got.Lone), n)
-	}
+	near(t, "alone", got.LoneCycle.Request, c.LoneCycle.Request)
+	near(t, "alone, by size", got.LoneCycle.Root, c.LoneCycle.Root)
 	// Prediction gives back what was measured, of the sweep's cells as of those that were calibrated on.
 	for _, cell := range cells {
 		p := Predict(cell.Settings, got)
@@ -198,16 +188,22 @@ func TestCalibrateInverts(t *testing.T) {
 	}
 }
 
-// TestLoneIsALineBetweenSizes also beyond them, and never below nothing.
-func TestLoneIsALineBetweenSizes(t *testing.T) {
-	c := costs()
-	for _, bytes := range []float64{200, 3000, 50_000, 90_000, 400_000, 1_000_000, 2_000_000} {
-		near(t, "cycle", c.lone(4, bytes).Cycle, 100_000+2000*4+0.2*bytes)
+// TestLoneIsNeverLessThanBusy: a calibration in which lone requests took less than busy ones still has positive costs.
+func TestLoneIsNeverLessThanBusy(t *testing.T) {
+	cells := CalibrationCells()
+	for i := range cells {
+		cells[i].Measured = &Measured{BatchesPerRequest: 1, RecordsPerBatch: 3, BytesPerRequest: 3000, RequestsPerSec: 1000, ClientCores: 0.5, BrokerCores: 0.5, RoundTrip: 100}
+		if cells[i].Settings.MaxInFlight == 1 {
+			cells[i].Measured.RequestsPerSec = 2000
+		}
 	}
-	c.Lone[0].Batches = 400 // a calibration gone wrong
-	for k := 1.0; k < 50; k++ {
-		if l := c.lone(k, 3000); l.Cycle <= 0 || l.Client <= 0 || l.Broker <= 0 || l.Answer <= 0 {
-			t.Errorf("%g batches: %+v", k, l)
+	c, err := Calibrate(cells, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []Lone{c.LoneCycle, c.LoneAnswer, c.LoneClient, c.LoneBroker} {
+		if x := l.of(3000); x <= 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+			t.Errorf("%+v", l)
 		}
 	}
 }
@@ -308,5 +304,22 @@ func TestScoreAndPairs(t *testing.T) {
 	}
 	if n := len(r.Pairs()); n != 8 {
 		t.Errorf("%d pairs", n)
+	}
+}
+
+// TestMissesSayWhy: each in words that its figures bear out.
+func TestMissesSayWhy(t *testing.T) {
+	r := &Report{Costs: costs(), Cells: []Cell{{Name: "spread", Settings: Settings{RecordSize: 1024, Partitions: 6, Linger: time.Millisecond}}, {Name: "batches", Settings: Settings{RecordSize: 1024, Partitions: 6, Rate: 20_000}}}}
+	r.Predict()
+	p := r.Cells[0].Predicted
+	r.Cells[0].Measured = &Measured{RecordsPerSec: p.RecordsPerSec / 2, RequestsPerSec: p.RequestsPerSec / 2, RecordsPerBatch: p.RecordsPerBatch, BatchesPerRequest: p.BatchesPerRequest, Spread: 0.9, ClientCores: 0.3, BrokerCores: 0.5}
+	p = r.Cells[1].Predicted
+	r.Cells[1].Measured = &Measured{RecordsPerSec: p.RecordsPerSec, RequestsPerSec: p.RequestsPerSec * 2, RecordsPerBatch: p.RecordsPerBatch / 2, BatchesPerRequest: p.BatchesPerRequest, ClientCores: 0.3, BrokerCores: 0.5}
+	var b strings.Builder
+	r.WriteTable(&b)
+	for _, want := range []string{"spread: throughput +100 %", "differ by 90 %", "neither client (0.30 of a core) nor broker (0.50) is busy", "batches: throughput +0 %, requests/s -50 %: batches hold"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("lacks %q:\n%s", want, b.String())
+		}
 	}
 }

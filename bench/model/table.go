@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -111,7 +112,46 @@ func (r *Report) WriteTable(out io.Writer) {
 		n := float64(s.Cells)
 		fmt.Fprintf(out, "\nWithin 20 %%: throughput %d of %d cells (%.0f %%), requests/s %d (%.0f %%), both %d (%.0f %%)\n", s.Records, s.Cells, float64(s.Records)/n*100, s.Requests, float64(s.Requests)/n*100, s.Both, float64(s.Both)/n*100)
 	}
+	r.writeMisses(out)
 	r.writePairs(out)
+}
+
+// writeMisses says of each miss where prediction and measurement part.
+func (r *Report) writeMisses(out io.Writer) {
+	misses := r.Misses()
+	if len(misses) == 0 {
+		return
+	}
+	fmt.Fprintln(out, "\nOutside")
+	for _, c := range misses {
+		records, requests, _ := c.off()
+		fmt.Fprintf(out, "  %s: throughput %+.0f %%, requests/s %+.0f %%: %s\n", c.Name, records*100, requests*100, c.why())
+	}
+}
+
+// why names what a miss comes from, as far as the figures of its runs tell.
+func (c *Cell) why() string {
+	p, m := c.Predicted, c.Measured
+	var out []string
+	records, requests, _ := c.off()
+	if wide := m.Spread; wide > Within {
+		out = append(out, fmt.Sprintf("its own runs differ by %.0f %%", wide*100))
+	}
+	if x := off(p.RecordsPerBatch, m.RecordsPerBatch); math.Abs(x) > Within/2 {
+		out = append(out, fmt.Sprintf("batches hold %.1f records instead of %.1f", m.RecordsPerBatch, p.RecordsPerBatch))
+	}
+	if x := off(p.BatchesPerRequest, m.BatchesPerRequest); math.Abs(x) > Within/2 {
+		out = append(out, fmt.Sprintf("requests hold %.1f batches instead of %.1f", m.BatchesPerRequest, p.BatchesPerRequest))
+	}
+	per := func(cores, rate float64) float64 { return cores / rate * 1e6 } // CPU us a request
+	switch {
+	case c.Settings.Rate > 0 && math.Abs(records) <= Within:
+	case requests > 0 && m.BrokerCores < 0.85 && m.ClientCores < 0.85 && c.Settings.MaxInFlight > 1:
+		out = append(out, fmt.Sprintf("neither client (%.2f of a core) nor broker (%.2f) is busy: it waits for pages or the disk more than where it was calibrated", m.ClientCores, m.BrokerCores))
+	default:
+		out = append(out, fmt.Sprintf("a request takes the broker %.0f us of CPU (predicted %.0f) and the client %.0f (%.0f)", per(m.BrokerCores, m.RequestsPerSec), per(p.BrokerCores, p.RequestsPerSec), per(m.ClientCores, m.RequestsPerSec), per(p.ClientCores, p.RequestsPerSec)))
+	}
+	return strings.Join(out, "; ")
 }
 
 func (c *Costs) write(out io.Writer) {
