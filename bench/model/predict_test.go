@@ -309,7 +309,7 @@ func TestScoreAndPairs(t *testing.T) {
 
 // TestMissesSayWhy: each in words that its figures bear out.
 func TestMissesSayWhy(t *testing.T) {
-	r := &Report{Costs: costs(), Cells: []Cell{{Name: "spread", Settings: Settings{RecordSize: 1024, Partitions: 6, Linger: time.Millisecond}}, {Name: "batches", Settings: Settings{RecordSize: 1024, Partitions: 6, Rate: 20_000}}}}
+	r := &Report{Costs: costs(), Cells: []Cell{{Name: "spread", Settings: Settings{RecordSize: 1024, Partitions: 6, Linger: time.Millisecond, MaxInFlight: 5}}, {Name: "batches", Settings: Settings{RecordSize: 1024, Partitions: 6, Rate: 20_000}}}}
 	r.Predict()
 	p := r.Cells[0].Predicted
 	r.Cells[0].Measured = &Measured{RecordsPerSec: p.RecordsPerSec / 2, RequestsPerSec: p.RequestsPerSec / 2, RecordsPerBatch: p.RecordsPerBatch, BatchesPerRequest: p.BatchesPerRequest, Spread: 0.9, ClientCores: 0.3, BrokerCores: 0.5}
