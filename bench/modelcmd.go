@@ -64,6 +64,8 @@ and the file system is given time (--settle) to write that out, so that no run p
 	fl.DurationVar(&o.Duration, "duration", time.Second, "of a run")
 	fl.DurationVar(&o.Warmup, "warmup", 300*time.Millisecond, "of a run, before counting begins")
 	fl.DurationVar(&o.Settle, "settle", time.Second, "at most so long is waited after a run until its data are gone and the file system is written out")
+	fl.IntVar(&o.RunIn, "run-in", 3, "rounds of the calibration cells that are not counted, before those that are")
+	fl.IntVar(&o.Calibrate, "calibrate", 0, "counted runs of each calibration cell (default: as --rounds, at least 3)")
 	fl.Int16Var(&o.Acks, "acks", 1, "1 or -1")
 	fl.Float64Var(&o.NetworkMBs, "network", 0, "what the network carries, MB/s; 0: no bound")
 	fl.DurationVar(&o.MaxTime, "max-time", 0, "begin no further run after this; the same command goes on later")
@@ -83,7 +85,7 @@ func (f *modelFlags) grid(o *model.Options) model.Grid {
 	g := model.DefaultGrid()
 	if f.quick {
 		g.BatchSize, g.Linger, g.Partitions, g.InFlight = []int{16384}, []time.Duration{0, 5 * time.Millisecond}, []int{1, 6}, []int{1, 5}
-		o.Rounds, o.Duration, o.Warmup = 2, 300*time.Millisecond, 200*time.Millisecond
+		o.RunIn, o.Rounds, o.Duration, o.Warmup = 0, 2, 300*time.Millisecond, 200*time.Millisecond
 	}
 	for to, v := range map[*[]int][]int{&g.BatchSize: f.batch, &g.Partitions: f.partitions, &g.InFlight: f.flight, &g.RecordSize: f.record} {
 		if len(v) > 0 {

@@ -22,6 +22,7 @@ type Options struct {
 	GenCPUs    string
 	Rounds     int           // counted runs of each cell
 	Calibrate  int           // runs of each calibration cell; default: Rounds, at least 3
+	RunIn      int           // rounds of the calibration cells before that, not counted: a fresh machine and broker are faster than they stay
 	Duration   time.Duration // of a run
 	Warmup     time.Duration // of a run, not counted
 	Settle     time.Duration // at most so long is waited, after every run, until its data are gone and written out
@@ -107,7 +108,11 @@ func (m *measurer) all(ctx context.Context, r *Report) error {
 		if n == 0 {
 			n = max(3, m.o.Rounds)
 		}
-		if _, err := m.rounds(ctx, cells, 0, n, 0, func() error { return nil }); err != nil {
+		none := func() error { return nil }
+		if _, err := m.rounds(ctx, CalibrationCells(), 0, m.o.RunIn, 0, none); err != nil {
+			return err
+		}
+		if _, err := m.rounds(ctx, cells, 0, n, 0, none); err != nil {
 			return err
 		}
 		for i := range cells {
