@@ -3,6 +3,7 @@ package kafka
 import (
 	"encoding/binary"
 	"io"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -58,16 +59,25 @@ func TestSteadyProduceAndFetchAllocateNothing(t *testing.T) {
 		for range 200 {
 			round()
 		}
-		gc := debug.SetGCPercent(-1)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for range q.n {
-			round()
+		// What the broker does once a second allocates too, and a slow machine has many seconds: the least of some tries counts.
+		least := math.Inf(1)
+		for try := 0; try < 5 && least > 0.05; try++ {
+			least = min(least, mallocs(q.n, round))
 		}
-		runtime.ReadMemStats(&after)
-		debug.SetGCPercent(gc)
-		if per := float64(after.Mallocs-before.Mallocs) / float64(q.n); per > 0.05 {
-			t.Errorf("%s: %.3f allocations per request", q.name, per)
+		if least > 0.05 {
+			t.Errorf("%s: %.3f allocations per request", q.name, least)
 		}
 	}
+}
+
+// mallocs is how many allocations of the whole process fall to one of n rounds.
+func mallocs(n int, round func()) float64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range n {
+		round()
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / float64(n)
 }
