@@ -24,8 +24,9 @@ type TimerHandler interface {
 	TimerFired(t *Timer, nowNs int64)
 }
 
-// TurnHook runs at the end of each turn of a loop in which anything ran. It reports whether it left work that must
-// run at once (the next wait then does not sleep).
+// TurnHook runs at the end of each turn of a loop, and again in the same turn when what it wrote has ended or much has been
+// received. It reports whether there is work left that must run at once (the next wait then does not sleep); it is asked anew
+// each time, so it must tell what is left and not what it did.
 type TurnHook interface {
 	TurnEnd() (again bool)
 }

@@ -6,7 +6,8 @@
 //
 // A turn of a loop: wait for completions, run their completers, run the mailbox, run due timers, run the
 // turn-end hooks (engine shards write what the turn appended), run the completers of what these wrote on the loop's thread
-// and the mailbox and hooks again, flush the sockets, submit once. Completers and handlers never nest: what they cause runs later in the same turn or in the next one.
+// and the mailbox and hooks again, flush the sockets, submit once. Completers and handlers never nest: what they cause
+// runs later in the same turn or in the next one.
 //
 // Two drivers stand behind one interface, netpoll/uring and netpoll/epoll; callers cannot tell which one runs.
 // The conformance suite in netpoll/drivertest holds for both. Choose picks one for io.engine.

@@ -22,7 +22,7 @@ const iovMax = 1024 // IOV_MAX
 // Init binds it to a loop.
 func (f *FileOps) Init(h *Host) { f.host = h }
 
-// Done tells an operation's owner that it has ended. From Wait or from a task, never inside Start.
+// Done tells an operation's owner that it has ended. From Wait, Deliver or a task, never inside Start.
 func (h *Host) Done(op *Op) {
 	h.Loop.inFlight--
 	op.Done.OpDone(op)

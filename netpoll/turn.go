@@ -56,10 +56,9 @@ func (l *Loop) turn(waitNs int64) error {
 	l.st.events += int64(n)
 	l.conns.resumeAll()
 	again := l.runHooks()
-	if k := l.drv.Deliver(); k > 0 {
-		l.st.events += int64(k)
-		l.runMail()
-		again = l.runHooks()
+	if k := l.drv.Deliver(); k > 0 { // once: what the second round writes ends in the next turn, so that a turn is bounded
+		l.st.events += int64(k + l.runMail())
+		again = l.runHooks() // they tell what is left now
 	}
 	l.conns.flushDirty()
 	l.conns.reap()
