@@ -63,15 +63,11 @@ func (p place) exists(s *session) error {
 	if err != nil {
 		return err
 	}
-	var ids []string
-	for _, b := range list {
-		if b.NodeID == p.id {
-			return nil
-		}
-		ids = append(ids, strconv.Itoa(int(b.NodeID)))
+	ids := list.NodeIDs()
+	if slices.Contains(ids, p.id) {
+		return nil
 	}
-	slices.Sort(ids)
-	return fmt.Errorf("broker %d: %w; brokers: %s", p.id, errNotFound, strings.Join(ids, ", "))
+	return fmt.Errorf("broker %d: %w; brokers: %s", p.id, errNotFound, strings.Trim(fmt.Sprint(ids), "[]"))
 }
 
 func (p place) read(s *session) ([]kadm.Config, error) {
@@ -97,7 +93,8 @@ func (p place) read(s *session) ([]kadm.Config, error) {
 	return nil, errNotFound
 }
 
-func placed(use, short, example string, args cobra.PositionalArgs, run func(s *session, p place, rest []string) error) *cobra.Command {
+// placed is a command about a place; check, if not nil, sees what stands behind it before anybody is asked.
+func placed(use, short, example string, args cobra.PositionalArgs, check func(rest []string) error, run func(s *session, p place, rest []string) error) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: use, Short: short, Long: short + ". " + placeWords, Example: example, Args: args,
@@ -113,8 +110,10 @@ func placed(use, short, example string, args cobra.PositionalArgs, run func(s *s
 		}),
 		ValidArgsFunction: placeNames(f),
 		PreRunE: func(_ *cobra.Command, args []string) error {
-			_, err := placeOf(args[0])
-			return err
+			if _, err := placeOf(args[0]); err != nil || check == nil {
+				return err
+			}
+			return check(args[1:])
 		},
 	}
 	f.add(c)
@@ -122,10 +121,12 @@ func placed(use, short, example string, args cobra.PositionalArgs, run func(s *s
 }
 
 func configGet() *cobra.Command {
-	return placed("get PLACE KEY...", "Show values of keys", "  millrace config get topic/orders retention.ms", cobra.MinimumNArgs(1), func(s *session, p place, keys []string) error {
+	return placed("get PLACE KEY...", "Show values of keys", "  millrace config get topic/orders retention.ms", cobra.MinimumNArgs(1), func(keys []string) error {
 		if len(keys) == 0 {
-			return fmt.Errorf("name the keys to show, or show all with config describe (--changed: only what was set)")
+			return errors.New("name the keys to show, or show all with config describe (--changed: only what was set)")
 		}
+		return nil
+	}, func(s *session, p place, keys []string) error {
 		list, err := p.read(s)
 		if err != nil {
 			return err
@@ -154,13 +155,17 @@ func configGet() *cobra.Command {
 func configSet() *cobra.Command {
 	var unset []string
 	c := placed("set PLACE [KEY=VALUE...]", "Set keys, or unset them with --unset", "  millrace config set topic/orders retention.ms=3600000\n  millrace config set brokers --unset log.retention.ms", cobra.MinimumNArgs(1),
+		func(words []string) error {
+			values, err := pairs(words)
+			if err == nil && len(values)+len(unset) == 0 {
+				err = errors.New("nothing to set: KEY=VALUE or --unset KEY is meant")
+			}
+			return err
+		},
 		func(s *session, p place, words []string) error {
 			values, err := pairs(words)
 			if err != nil {
 				return err
-			}
-			if len(values)+len(unset) == 0 {
-				return errors.New("nothing to set: KEY=VALUE or --unset KEY is meant")
 			}
 			return alterConfigs(values, unset, p.called, func(changes []kadm.AlterConfig) (kadm.AlterConfigsResponses, error) {
 				switch {
@@ -178,7 +183,7 @@ func configSet() *cobra.Command {
 
 func configDescribe() *cobra.Command {
 	var changed bool
-	c := placed("describe PLACE", "Show all keys with their values and where they come from", "  millrace config describe broker/0 --changed", cobra.ExactArgs(1),
+	c := placed("describe PLACE", "Show all keys with their values and where they come from", "  millrace config describe broker/0 --changed", cobra.ExactArgs(1), nil,
 		func(s *session, p place, _ []string) error {
 			list, err := p.read(s)
 			if err != nil {

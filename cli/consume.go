@@ -39,6 +39,10 @@ func consumeCommand() *cobra.Command {
 			case regex && partition >= 0:
 				return errors.New("--regex and -p cannot stand together: one topic is meant")
 			}
+			from, err := fromFlag(offset, partition >= 0)
+			if err != nil {
+				return err
+			}
 			name := "--topic="
 			if regex {
 				name = "--include="
@@ -48,10 +52,6 @@ func consumeCommand() *cobra.Command {
 			call := []string{"--bootstrap-server=" + f.address(), name + args[0]}
 			if partition >= 0 {
 				call = append(call, "--partition", strconv.Itoa(int(partition)))
-			}
-			from, err := fromFlag(offset, partition >= 0)
-			if err != nil {
-				return err
 			}
 			call = append(call, from...)
 			if group != "" {

@@ -60,7 +60,7 @@ func logDump(f *flags) *cobra.Command {
 			}
 			out := c.OutOrStdout()
 			if asJSON {
-				out, o.Records = io.Discard, true
+				out, o.Records = io.Discard, true // records are counted only where they are shown
 			}
 			list := []checked{}
 			for _, path := range args {
@@ -102,6 +102,7 @@ func logVerify(f *flags) *cobra.Command {
 				return err
 			}
 			list := []checked{}
+			out := &printer{w: c.OutOrStdout(), json: asJSON}
 			for _, dir := range args {
 				if err := partitionDir(dir); err != nil {
 					return err
@@ -110,19 +111,23 @@ func logVerify(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				list = append(list, checkedOf(dir, res))
-			}
-			out := &printer{w: c.OutOrStdout(), json: asJSON}
-			err = out.value(list, func() error {
-				for _, d := range list {
-					out.line("%s: %s, %s, %s", d.Path, counted(d.Batches, "batch"), counted(d.Records, "record"), counted(len(d.Problems), "problem"))
-					for _, p := range d.Problems {
-						out.line("  %s", p)
-					}
+				d := checkedOf(dir, res)
+				list = append(list, d)
+				if asJSON {
+					continue
 				}
-				return nil
-			})
-			return errors.Join(err, problems(list))
+				// At once: a directory takes long, and the next one may end it all with an error.
+				out.line("%s: %s, %s, %s", dir, counted(d.Batches, "batch"), counted(d.Records, "record"), counted(len(d.Problems), "problem"))
+				for _, p := range d.Problems {
+					out.line("  %s", p)
+				}
+			}
+			if asJSON {
+				if err := out.value(list, nil); err != nil {
+					return err
+				}
+			}
+			return problems(list)
 		},
 	}
 }

@@ -42,6 +42,10 @@ func topicCreate(f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "create TOPIC...", Short: "Create topics", Args: cobra.MinimumNArgs(1),
 		Example: "  millrace topic create orders -p 6 --replication-factor 1 -c retention.ms=86400000",
+		PreRunE: func(*cobra.Command, []string) error { // before anybody is asked
+			_, err := pairs(config)
+			return err
+		},
 		RunE: f.withBroker(func(s *session) error {
 			set, err := pairs(config)
 			if err != nil {
@@ -242,7 +246,7 @@ func topicAlter(f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "alter TOPIC...", ValidArgsFunction: topicNames(f, true), Short: "Give topics more partitions or another configuration", Args: cobra.MinimumNArgs(1),
 		Example: "  millrace topic alter orders -p 12 -c retention.ms=3600000 --unset cleanup.policy",
-		RunE: f.withBroker(func(s *session) error {
+		PreRunE: func(*cobra.Command, []string) error { // before anybody is asked
 			values, err := pairs(set)
 			switch {
 			case err != nil:
@@ -251,6 +255,13 @@ func topicAlter(f *flags) *cobra.Command {
 				return fmt.Errorf("-p %d: a number of partitions is meant", partitions)
 			case partitions == 0 && len(values)+len(unset) == 0:
 				return errors.New("nothing to change: -p gives more partitions, -c and --unset change the configuration")
+			}
+			return nil
+		},
+		RunE: f.withBroker(func(s *session) error {
+			values, err := pairs(set)
+			if err != nil {
+				return err
 			}
 			if partitions > 0 {
 				resps, err := s.adm.UpdatePartitions(s.ctx, partitions, s.args...)

@@ -91,7 +91,7 @@ func explainArgs(c *cobra.Command) {
 			case err == nil:
 				return nil
 			case !c.HasSubCommands():
-				return fmt.Errorf("%w\nusage: %s", err, c.UseLine())
+				return fmt.Errorf("%w; usage: %s", err, c.UseLine())
 			}
 			c.SuggestionsMinimumDistance = 2
 			if like := c.SuggestionsFor(args[0]); len(like) > 0 {
