@@ -12,7 +12,7 @@ import (
 //   - small: one 4 KiB batch a request, five in flight: the price of a request
 //   - many: 48 batches of 4 KiB: the price of a batch
 //   - bulk: one batch of 128 KiB: the price of a byte
-//   - lone, lone-six: one request in flight with one batch of 4 KiB, and six of 16 KiB: what waiting for each other adds
+//   - lone, lone-wide: one request in flight with one batch of 4 KiB, and 48 of 16 KiB: what waiting for each other adds
 func CalibrationCells() []Cell {
 	cell := func(name string, s Settings) Cell {
 		s.RecordSize = 1024
@@ -24,7 +24,7 @@ func CalibrationCells() []Cell {
 		cell("many", Settings{BatchSize: 4096, Partitions: 48}),
 		cell("bulk", Settings{BatchSize: 131072, Partitions: 1}),
 		cell("lone", Settings{BatchSize: 4096, Partitions: 1, MaxInFlight: 1}),
-		cell("lone-six", Settings{BatchSize: 16384, Partitions: 6, MaxInFlight: 1}),
+		cell("lone-wide", Settings{BatchSize: 16384, Partitions: 48, MaxInFlight: 1}),
 	}
 }
 

@@ -159,10 +159,14 @@ func (m *machine) at(records float64) cycle {
 func (m *machine) paced() Prediction {
 	s := m.s
 	rate := s.Rate / float64(s.Brokers) / 1e9 // per ns
-	gap := max(float64(s.Tick), 1/rate)       // between lumps
+	queues := 1.0
+	if s.PerPartition { // every partition waits for itself
+		queues = m.perBroker
+	}
+	gap := max(float64(s.Tick), queues/rate) // between lumps
 	linger := float64(s.Linger)
 	lumps := math.Floor(linger/gap) + 1
-	byAge := max(1, rate*gap*lumps)
+	byAge := queues * max(1, rate/queues*gap*lumps)
 	full := m.most()
 	byFull := full
 	if m.buffers < m.perBroker {
@@ -187,7 +191,8 @@ func (m *machine) paced() Prediction {
 	if byAge > c.records { // full before it is old
 		wait, mean = period, period/2
 	} else if byAge < c.records { // held back by what comes after
-		wait, mean = max(wait, period-gap), period/2
+		wait = max(wait, period-gap)
+		mean = min(wait, max(mean, (period-gap)/2))
 	}
 	p.perSecond(m, c, period)
 	p.Bound = BoundRate
