@@ -86,7 +86,7 @@ func (ch *change) advance(old *consumerMember, sub *record.Member, owned []recor
 	bump = bump || !sameText(old.sub.ServerAssignor, sub.ServerAssignor) && ch.swings(&now)
 	epoch := ch.bump(&now, bump)
 	target, targetEpoch := k.target[old.id], k.assigned
-	if epoch > k.assigned && ch.mayAssign() {
+	if epoch > k.assigned && k.mayAssign() {
 		target, targetEpoch = ch.assign(&now, epoch), epoch
 	}
 	if !reads && now.reconciled(targetEpoch) {
@@ -127,10 +127,10 @@ func (ch *change) bump(with *consumerMember, told bool) int32 {
 }
 
 // mayAssign tells whether enough time has passed since the last assignment (KIP-1263).
-func (ch *change) mayAssign() bool {
-	last := ch.k.assignedMs
-	passed := ch.c.now.Wall - last
-	return last == 0 || passed < 0 || passed >= int64(ch.c.cfg.Consumer(ch.g.id).AssignmentIntervalMs)
+func (k *consumerGroup) mayAssign() bool {
+	last := k.assignedMs
+	passed := k.c.now.Wall - last
+	return last == 0 || passed < 0 || passed >= int64(k.c.cfg.Consumer(k.g.id).AssignmentIntervalMs)
 }
 
 // assign computes the target assignment of an epoch and returns the part of the member with, who stands for the member

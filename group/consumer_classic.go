@@ -236,9 +236,22 @@ func (k *consumerGroup) heartbeat(r *HeartbeatRequest) {
 	k.c.reply(r.Handle, &CodeReply{Code: code})
 }
 
-// calls tells whether there is an assignment newer than the member's. An epoch without one, as after a member left, is no
-// reason to join again yet: whoever computes it is to come first.
-func (k *consumerGroup) calls(m *consumerMember) bool { return m.epoch < k.assigned }
+// calls tells whether the member is to join again: there is an assignment newer than its own. An epoch without one, as after
+// a member left, is no reason yet: a heartbeat of the group's own protocol computes it first. Where no such member is left, and
+// the group stays what it is (group.consumer.migration.policy), only a join can compute it.
+func (k *consumerGroup) calls(m *consumerMember) bool {
+	return m.epoch < k.assigned || m.epoch < k.epoch && k.mayAssign() && !k.modern()
+}
+
+// modern tells whether a member speaks the group's own protocol.
+func (k *consumerGroup) modern() bool {
+	for _, m := range k.members {
+		if !m.classic() {
+			return true
+		}
+	}
+	return false
+}
 
 // awaitJoin gives the member its rebalance timeout to join again.
 func (k *consumerGroup) awaitJoin(m *consumerMember) {

@@ -95,3 +95,35 @@ func TestClassicMembersWaitForTheNewAssignment(t *testing.T) {
 	}
 	w.replayed()
 }
+
+// TestClassicMembersAloneInAConsumerGroup: where the policy keeps the group what it is when its last member of the new protocol
+// leaves, the classic ones are called back, or nobody would be given what that member had.
+func TestClassicMembersAloneInAConsumerGroup(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.MigrateDown = false
+	w.config.AssignmentIntervalMs = 1000
+	w.topic("topic", 4)
+	m := w.player("g", "m", "topic")
+	m.join()
+	c := w.classic("g", subscriptionOf("topic"))
+	c.enter()
+	c.sync()
+	m.owns()
+	w.pass(1000)
+	if code := w.leaves("g", m.id, nil); code != None {
+		t.Fatal(code)
+	}
+	w.pass(1000)
+	if code := c.beat(); code != RebalanceInProgress {
+		t.Fatalf("a heartbeat when all others are gone: %d", code)
+	}
+	c.enter()
+	c.sync()
+	if code := c.beat(); code != None {
+		t.Fatalf("a heartbeat with all partitions: %d", code)
+	}
+	if got := len(w.c.groups["g"].protocol.(*consumerGroup).members[c.id].assigned); got != 4 {
+		t.Fatalf("it has %d partitions of 4", got)
+	}
+	w.replayed()
+}
