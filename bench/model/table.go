@@ -146,6 +146,9 @@ func (c *Cell) why() string {
 	per := func(cores, rate float64) float64 { return cores / rate * 1e6 } // CPU us a request
 	switch {
 	case c.Settings.Rate > 0 && math.Abs(records) <= Within:
+		if len(out) == 0 {
+			out = append(out, fmt.Sprintf("%.0f requests/s instead of %.0f carry the rate, with nearly as many batches each", m.RequestsPerSec, p.RequestsPerSec))
+		}
 	case requests > 0 && m.BrokerCores < 0.85 && m.ClientCores < 0.85 && c.Settings.MaxInFlight > 1:
 		out = append(out, fmt.Sprintf("neither client (%.2f of a core) nor broker (%.2f) is busy: it waits for pages or the disk more than where it was calibrated", m.ClientCores, m.BrokerCores))
 	default:
