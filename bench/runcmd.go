@@ -78,6 +78,8 @@ Example, with Apache Kafka beside Millrace:
 	fl := c.Flags()
 	fl.StringSliceVar(&o.Targets, "targets", []string{"millrace-uring", "millrace-epoll"}, "what to measure")
 	fl.StringSliceVar(&f.workloads, "workloads", []string{"W1", "W2", "W3", "W5", "W6", "W9"}, "which workloads")
+	fl.StringSliceVar(&o.OnlyLoads, "loads", nil, "only these loads of the workloads, such as W3-1,W6-64")
+	fl.BoolVar(&o.FewFloors, "few-floors", false, "only the floors that ratios are made with, none for information")
 	fl.IntVar(&o.Rounds, "rounds", 7, "counted runs of each load on each target")
 	fl.IntVar(&o.Warmups, "warmups", 1, "runs before them")
 	fl.IntVar(&o.JVMWarmups, "jvm-warmups", 3, "the same for Kafka")
@@ -169,8 +171,29 @@ func (f *runFlags) fill(cmd *cobra.Command, o *run.Options) error {
 		}
 		o.Passes = append(o.Passes, second)
 	}
+	if err := knownLoads(o.OnlyLoads, f.workloads, o.Sizes); err != nil {
+		return err
+	}
 	o.Log = cmd.ErrOrStderr()
 	o.Version = cmd.Root().Version
+	return nil
+}
+
+// knownLoads refuses a name that none of the workloads has.
+func knownLoads(names, workloads []string, s run.Sizes) error {
+	loads, err := run.Workloads(workloads, s)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for i := range loads {
+		ids = append(ids, loads[i].ID)
+	}
+	for _, n := range names {
+		if !slices.Contains(ids, n) {
+			return fmt.Errorf("--loads %s: the workloads %s have %s", n, strings.Join(workloads, ", "), strings.Join(ids, ", "))
+		}
+	}
 	return nil
 }
 

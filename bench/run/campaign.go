@@ -34,6 +34,7 @@ type Options struct {
 	Sizes      Sizes
 	Sources    target.Sources
 	OnlyLoads  []string // leave out all other loads of the workloads; empty: none
+	FewFloors  bool     // leave out floors that are run for information only
 	KafkaTools string   // directory of Apache Kafka's own tools, for STOCK
 	NATSServer string   // programs, for NATS
 	NATSTool   string
@@ -88,7 +89,11 @@ func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
 			return !slices.Contains(c.OnlyLoads, l.ID) && !floorLoadOf(loads, c.OnlyLoads, l.ID)
 		})
 	}
-	for _, l := range loads {
+	for at, l := range loads {
+		if c.FewFloors {
+			l.Beside = nil
+			loads[at] = l
+		}
 		if c.report.load(l.ID) == nil {
 			c.report.Loads = append(c.report.Loads, l)
 		}

@@ -223,12 +223,20 @@ func (c *consuming) finish(v *jopt.Values) error {
 	c.props.Default("client.id", "console-consumer")
 	c.pattern = v.Str("topic")
 	if v.Has("include") {
-		c.pattern = strings.ReplaceAll(strings.ReplaceAll(strings.Trim(v.Str("include"), `"' `), ",", "|"), " ", "")
-		if _, err := regexp.Compile(c.pattern); err != nil {
-			return fmt.Errorf("%s is an invalid regex.", c.pattern)
+		var err error
+		if c.pattern, err = topicPattern(v.Str("include")); err != nil {
+			return err
 		}
-		c.pattern = "^(?:" + c.pattern + ")$"
 	}
 	c.props["include"] = strconv.FormatBool(v.Has("include"))
 	return nil
+}
+
+// topicPattern is the regular expression that --include means: commas stand between alternatives, and all of a name has to match.
+func topicPattern(text string) (string, error) {
+	text = strings.ReplaceAll(strings.ReplaceAll(strings.Trim(text, `"' `), ",", "|"), " ", "")
+	if _, err := regexp.Compile(text); err != nil {
+		return "", fmt.Errorf("%s is an invalid regex.", text)
+	}
+	return "^(?:" + text + ")$", nil
 }

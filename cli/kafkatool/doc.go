@@ -7,6 +7,7 @@
 //
 // Files: frame.go the environment and how a tool ends; registry.go names; old.go flags of earlier versions; admin.go requests that several tools
 // make; print.go tables and Java's log lines; topics*.go, producer*.go, consumer*.go, groups*.go, configs*.go, offsets.go, deleterecords.go,
-// logdirs.go, apiversions.go, dumplog*.go, server.go one tool each; own.go
-// what the subcommands of this program call instead; interrupt.go input that Ctrl-C ends.
+// logdirs.go, apiversions.go, dumplog*.go, server.go one tool each; perf_producer.go, perf_send.go and perf_stats.go kafka-producer-perf-test with
+// perf_args.go, its own kind of command line; perf_consumer.go, perf_read.go and perf_date.go kafka-consumer-perf-test; own.go what the subcommands
+// of this program call instead; interrupt.go input that Ctrl-C ends.
 package kafkatool

@@ -59,6 +59,9 @@ func modernize(e *Env, t *tool, args []string) []string {
 		case name == "blacklist" && t == consumerTool:
 			argument()
 			e.complain("%s: --blacklist is ignored, there is only --include today: a regular expression of the topics to read", t.name)
+		case (name == "threads" || name == "num-fetch-threads") && t == consumerPerfTool:
+			argument()
+			e.complain("%s: --%s is ignored, one consumer reads in one thread today", t.name, name)
 		case name == "whitelist" && knows("include"):
 			out = append(out, "--include", argument())
 			e.complain("%s: --whitelist is called --include today", t.name)

@@ -9,7 +9,7 @@ import (
 func all() []*tool {
 	return []*tool{
 		topicsTool, producerTool, consumerTool, groupsTool, configsTool, offsetsTool, deleteRecordsTool, logDirsTool, apiVersionsTool, dumpLogTool,
-		serverStartTool, serverStopTool,
+		producerPerfTool, consumerPerfTool, serverStartTool, serverStopTool,
 	}
 }
 
@@ -39,5 +39,5 @@ func Knows(name string) bool { return find(name) != nil }
 // IsServer reports whether the tool runs or stops a broker.
 func IsServer(name string) bool {
 	t := find(name)
-	return t != nil && t.script != nil
+	return t != nil && (t == serverStartTool || t == serverStopTool)
 }
