@@ -174,12 +174,12 @@ func (c *cleaner) begin(p *Partition, o *CleanerOptions) {
 	c.now.Add(1)
 	r := &cleanRun{c: c, p: p, o: o, abort: make(chan struct{}), replaced: make(chan error, 1)}
 	p.cleaningNow.Store(true)
-	go func() {
+	inBackground(func() {
 		r.run()
 		c.now.Add(-1)
 		p.cleaningNow.Store(false)
 		c.done <- struct{}{}
-	}()
+	})
 }
 
 // rateLimit spreads bytes over time. Any goroutine.

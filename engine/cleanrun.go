@@ -196,14 +196,25 @@ func (r *cleanRun) replace(g *segment.Cleaned) (taken bool, err error) {
 	if !taken {
 		return false, nil
 	}
+	began := time.Now()
 	select {
 	case err = <-r.replaced:
+		if err == nil { // given up or not, the group is in its place
+			_ = r.sleep(min(restFactor*time.Since(began), restMax))
+		}
 		return true, err
 	case <-r.abort:
 	case <-r.c.stop:
 	}
 	return true, segment.ErrAborted
 }
+
+// After a swap the cleaning leaves the disk alone for some times as long as the swap's syncs took: with small segments it would
+// else do little but sync, and every producer that waits for a sync would wait for these too.
+const (
+	restFactor = 10
+	restMax    = 500 * time.Millisecond
+)
 
 // cleanReplaced tells the cleaning how its JobReplace ended. One that found no space is tried again by the log. Owner only.
 func (p *Partition) cleanReplaced(err error) {

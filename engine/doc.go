@@ -39,5 +39,5 @@
 // is done to it; append.go, queue.go the way in; shard.go the turn; stage.go, write.go from queue to disk; sync.go group
 // commit and background syncs; fail.go full disks and failing ones; producer.go sequences; bounds.go; waiter.go, park.go
 // long polls; plan.go, read.go fetches; lookup.go times and epochs; checkpoint.go recovery points; tick.go retention and
-// expiry; clean*.go compaction; wait.go helpers for ordinary goroutines; stats.go counters.
+// expiry; clean*.go compaction, background*.go the threads for it; wait.go helpers for ordinary goroutines; stats.go counters.
 package engine
