@@ -1,7 +1,6 @@
 package kafkatool
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -103,19 +102,6 @@ type perfFailures struct {
 	mu sync.Mutex
 	n  int64
 	by map[string]bool
-}
-
-// lineWriter shows each line at once. Any goroutine.
-type lineWriter struct {
-	mu  sync.Mutex
-	out *bufio.Writer
-}
-
-func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n, err := w.out.Write(p)
-	return n, errors.Join(err, w.out.Flush())
 }
 
 func (f *perfFailures) add(err error) {

@@ -1,6 +1,8 @@
 package kafkatool
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -132,4 +134,17 @@ func (p pacer) wait(n int64, now time.Time) time.Duration {
 		return 0
 	}
 	return early
+}
+
+// lineWriter shows each line at once. Any goroutine.
+type lineWriter struct {
+	mu  sync.Mutex
+	out *bufio.Writer
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.out.Write(p)
+	return n, errors.Join(err, w.out.Flush())
 }
