@@ -17,7 +17,7 @@ func (p *Partition) noteUnrecovered() {
 	n := p.log.UncheckpointedBytes()
 	total := p.dir.unrecovered.Add(n - p.unrecovered.Load())
 	p.unrecovered.Store(n)
-	if total > p.eng.opts.UnsyncedBytesMax/4*3 {
+	if total > p.dir.unrecoveredMax() {
 		p.dir.wakeKeeper()
 	}
 }
@@ -65,6 +65,9 @@ func (p *Partition) endCheckpoint(point int64, err error) {
 	done(point, err)
 }
 
+// unrecoveredMax wakes the keeper. What is written while its checkpoints are under way comes on top.
+func (d *logDir) unrecoveredMax() int64 { return d.eng.opts.UnsyncedBytesMax / 8 * 7 }
+
 // keeperPause is how long the keeper waits after an attempt that did nothing.
 const keeperPause = time.Second
 
@@ -77,7 +80,7 @@ func (d *logDir) keep() {
 			return
 		case <-d.kick:
 		}
-		for d.dead.Load() == nil && d.unrecovered.Load() > d.eng.opts.UnsyncedBytesMax/2 {
+		for d.dead.Load() == nil && d.unrecovered.Load() > d.unrecoveredMax() {
 			if d.checkpointMost() {
 				continue
 			}
@@ -98,14 +101,19 @@ func (d *logDir) wakeKeeper() {
 	}
 }
 
-// checkpointMost checkpoints the partitions with most bytes above their recovery points, as many as it takes, and writes
-// the recovery-point file. False when nothing could be done.
+// checkpointMost checkpoints the partitions with most bytes above their recovery points. A checkpoint costs five syncs and
+// more, whatever it covers: partitions with many bytes are taken one by one, as late as can be; of small ones so many at
+// once that the next time is far off. Then the recovery-point file is written. False when nothing could be done.
 func (d *logDir) checkpointMost() bool {
 	parts := d.partitions()
 	slices.SortFunc(parts, func(a, b *Partition) int {
 		return cmpInt64(b.unrecovered.Load(), a.unrecovered.Load())
 	})
-	excess := d.unrecovered.Load() - d.eng.opts.UnsyncedBytesMax/2
+	upTo := d.unrecoveredMax()
+	if len(parts) > 0 && parts[0].unrecovered.Load() < d.eng.opts.UnsyncedBytesMax/16 {
+		upTo = d.eng.opts.UnsyncedBytesMax / 2
+	}
+	excess := d.unrecovered.Load() - upTo
 	n := 0
 	for n < len(parts) && excess > 0 && parts[n].unrecovered.Load() > 0 {
 		excess -= parts[n].unrecovered.Load()

@@ -78,9 +78,10 @@ func (l *Loop) runHooks() (again bool) {
 	return again
 }
 
-// freshMax is how many received bytes may wait for the hooks. Written while they are still in the processor's cache, a
-// bulk load costs less than when a turn's frames pile up first.
-const freshMax = 256 << 10
+// freshMax is how many received bytes may wait for the hooks, so that many connections with bulk requests do not pile up a
+// turn that has left the processor's caches before its first byte is written. Below that larger writes are the cheaper ones
+// (docs/adr/0003).
+const freshMax = 4 << 20
 
 // received counts the bytes of a delivered frame, and runs the hooks early when enough of them wait. It is called
 // behind a handler, never inside one.

@@ -76,7 +76,10 @@ func (w *checkpointWork) run() error {
 	if err := writeEpochs(w.fs, w.dir, w.epochs); err != nil {
 		return err
 	}
-	return writeSum(w.fs, w.active, &w.sum)
+	if w.from[0] == 0 || w.from[1] == 0 || w.withSnap || w.epochs != nil { // there are new names; a segment's first checkpoint always has some
+		return writeSum(w.fs, w.active, &w.sum)
+	}
+	return replaceSum(w.fs, w.active, &w.sum)
 }
 
 // writeSum writes a segment's side file when all that it vouches for has its name.
@@ -84,6 +87,11 @@ func writeSum(fsys vfs.FS, s *Segment, sm *sum) error {
 	if err := fsys.SyncDir(s.shared.dir); err != nil {
 		return err
 	}
+	return replaceSum(fsys, s, sm)
+}
+
+// replaceSum is writeSum where all names are durable already.
+func replaceSum(fsys vfs.FS, s *Segment, sm *sum) error {
 	if err := writeDurable(fsys, s.path(suffixSum), sm.encode()); err != nil {
 		return err
 	}

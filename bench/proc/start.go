@@ -34,7 +34,7 @@ func Start(cpus string, out io.Writer, name string, args ...string) (*Child, err
 		// The child inherits the affinity of the thread that forks it, and Pdeathsig follows the life of that thread: so
 		// the thread is locked, pinned, and kept until the child has ended.
 		runtime.LockOSThread()
-		err := pinThread(cpus)
+		err := PinThread(cpus)
 		if err == nil {
 			err = cmd.Start()
 		}
@@ -59,7 +59,7 @@ func Run(cpus string, stderr io.Writer, name string, args ...string) ([]byte, er
 	failed := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		err := pinThread(cpus)
+		err := PinThread(cpus)
 		if err == nil {
 			err = cmd.Run()
 		}
@@ -69,7 +69,8 @@ func Run(cpus string, stderr io.Writer, name string, args ...string) ([]byte, er
 	return []byte(out.String()), err
 }
 
-func pinThread(cpus string) error {
+// PinThread keeps the calling thread, which must be locked, on a list of CPUs; empty: as it is.
+func PinThread(cpus string) error {
 	if cpus == "" {
 		return nil
 	}

@@ -39,7 +39,7 @@ var prefixes = []struct{ prefix, subsystem string }{
 	{"runtime.mallocgc", Alloc}, {"runtime.newobject", Alloc}, {"runtime.makeslice", Alloc}, {"runtime.growslice", Alloc}, {"runtime.(*mcache)", Alloc}, {"runtime.(*mheap)", Alloc},
 	{"runtime.schedule", Sched}, {"runtime.findRunnable", Sched}, {"runtime.park_m", Sched}, {"runtime.mcall", Sched}, {"runtime.futex", Sched}, {"runtime.notesleep", Sched},
 	{"runtime.sysmon", Sched}, {"runtime.mstart", Sched}, {"runtime.goschedImpl", Sched}, {"runtime.stopm", Sched}, {"runtime.startm", Sched}, {"runtime.usleep", Sched},
-	{"hash/crc32.", Checksum},
+	{"hash/crc32.", Checksum}, {"millrace/internal/crc32c.", Checksum},
 	{"github.com/klauspost/compress", Codec}, {"github.com/pierrec/lz4", Codec}, {"compress/", Codec},
 }
 

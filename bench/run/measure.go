@@ -81,6 +81,7 @@ func (c *campaign) topic(i *target.Instance, l *Load, partitions int) (string, e
 
 // fill makes the data that a load reads.
 func (c *campaign) fill(i *target.Instance, l *Load) (string, error) {
+	c.memory.drop()
 	topic, err := c.topic(i, l, l.Partitions)
 	if err != nil {
 		return topic, err
@@ -115,7 +116,7 @@ func job(l *Load, i *target.Instance, topic string) Job {
 // once makes one run and notes it. Only a cancelled context is an error: whatever else goes wrong belongs to the run.
 func (c *campaign) once(ctx context.Context, l *Load, i *target.Instance, topic string, round, order int) error {
 	run := Run{Load: l.ID, Target: i.Target.Name, Pass: c.pass.Name, Round: round, Order: order, Started: time.Now()}
-	err := c.do(l, i, topic, &run)
+	err := c.backed(l, func() error { return c.do(l, i, topic, &run) })
 	if err != nil {
 		run.Error = err.Error()
 	}
@@ -124,6 +125,20 @@ func (c *campaign) once(ctx context.Context, l *Load, i *target.Instance, topic 
 	c.settle()
 	c.report.Summarize()
 	return errors.Join(ctx.Err(), c.report.Save(c.JSON))
+}
+
+// backed makes a run in memory that was held until now. What a load reads has to stay in the page cache: there nothing is held.
+func (c *campaign) backed(l *Load, do func() error) error {
+	if l.Fill != nil {
+		c.memory.drop()
+		return do()
+	}
+	if err := c.memory.take(); err != nil {
+		return err
+	}
+	c.memory.begin(func() { _ = proc.PinThread(c.pass.GenCPUs) })
+	defer c.memory.end()
+	return do()
 }
 
 func (c *campaign) do(l *Load, i *target.Instance, topic string, run *Run) (err error) {

@@ -2,7 +2,8 @@ package batch
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"millrace/internal/crc32c"
 )
 
 const (
@@ -42,8 +43,6 @@ const (
 	offBaseSequence    = 53
 	offCount           = 57
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // View is one whole batch over the caller's bytes: len(v) == v.Size(). It
 // aliases them, so a setter changes what every other holder sees.
@@ -154,7 +153,7 @@ func (v View) SetLastOffsetDelta(n int32) {
 }
 
 // ComputeCRC is the CRC-32C (Castagnoli) of attributes..end.
-func (v View) ComputeCRC() uint32 { return crc32.Checksum(v[offAttributes:], castagnoli) }
+func (v View) ComputeCRC() uint32 { return crc32c.Checksum(v[offAttributes:]) }
 
 // UpdateCRC stores the CRC of the bytes as they are now.
 func (v View) UpdateCRC() { binary.BigEndian.PutUint32(v[offCRC:], v.ComputeCRC()) }
