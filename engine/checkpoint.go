@@ -102,24 +102,25 @@ func (d *logDir) wakeKeeper() {
 }
 
 // checkpointMost checkpoints the partitions with most bytes above their recovery points. A checkpoint costs five syncs and
-// more, whatever it covers: partitions with many bytes are taken one by one, as late as can be; of small ones so many at
-// once that the next time is far off. Then the recovery-point file is written. False when nothing could be done.
+// more, whatever it covers: partitions with many bytes are taken one by one, as late as can be; where small ones hold most,
+// so many at once that the next time is far off. Then the recovery-point file is written. False when nothing could be done.
 func (d *logDir) checkpointMost() bool {
 	parts := d.partitions()
 	slices.SortFunc(parts, func(a, b *Partition) int {
 		return cmpInt64(b.unrecovered.Load(), a.unrecovered.Load())
 	})
-	upTo := d.unrecoveredMax()
-	if len(parts) > 0 && parts[0].unrecovered.Load() < d.eng.opts.UnsyncedBytesMax/16 {
-		upTo = d.eng.opts.UnsyncedBytesMax / 2
+	sizes := make([]int64, 0, len(parts))
+	for _, p := range parts {
+		if size := p.unrecovered.Load(); size > 0 {
+			sizes = append(sizes, size)
+		}
 	}
-	excess := d.unrecovered.Load() - upTo
-	n := 0
-	for n < len(parts) && excess > 0 && parts[n].unrecovered.Load() > 0 {
-		excess -= parts[n].unrecovered.Load()
+	n := checkpointsWanted(sizes, d.eng.opts.UnsyncedBytesMax)
+	ok := d.checkpointAll(parts[:n])
+	for tries := 0; ok == 0 && n < len(sizes) && tries < 16; tries++ { // those were busy: the next one then
+		ok = d.checkpointAll(parts[n : n+1])
 		n++
 	}
-	ok := d.checkpointAll(parts[:n])
 	if ok > 0 {
 		if err := d.writeRecoveryPoints(); err != nil {
 			d.fileFailed(segment.RecoveryPointFile, err)
@@ -127,6 +128,26 @@ func (d *logDir) checkpointMost() bool {
 		}
 	}
 	return ok > 0
+}
+
+// checkpointsWanted is how many of the partitions, largest first, are to be checkpointed; at least one if there is any.
+func checkpointsWanted(sizes []int64, bound int64) (n int) {
+	sum, small := int64(0), int64(0)
+	for _, size := range sizes {
+		sum += size
+		if size < bound/16 {
+			small += size
+		}
+	}
+	upTo := bound / 8 * 7
+	if small > bound/2 {
+		upTo = bound / 2
+	}
+	for n < len(sizes) && (n == 0 || sum > upTo) {
+		sum -= sizes[n]
+		n++
+	}
+	return n
 }
 
 // checkpointAll checkpoints some partitions, a few at a time, and says how many succeeded.

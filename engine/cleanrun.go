@@ -131,6 +131,10 @@ func (r *cleanRun) clean() (segment.CleanStats, error) {
 			MapBytes: r.o.DedupeBytes / int64(r.o.Threads), LoadFactor: r.o.LoadFactor, ChunkBytes: max(r.o.BufferBytes/int64(r.o.Threads)/2, 4<<10),
 			Producers: p.producers.entries(), Pace: r.pace,
 		})
+		select {
+		case <-r.replaced: // of a run before this one
+		default:
+		}
 		return r.cleaning != nil
 	})
 	if !ok {
@@ -180,21 +184,30 @@ func (r *cleanRun) checkpoint() error {
 }
 
 // replace has the owner put a group in its place, and waits until that is durable and published. From the moment the log
-// has the group it is the log's, whether we wait or not.
+// has the group it is the log's, whether we wait or not. A group that is not taken may be skipped only if all of it is gone:
+// what stays uncleaned must not count as clean, or its keys would outlive their tombstones.
 func (r *cleanRun) replace(g *segment.Cleaned) (taken bool, err error) {
 	p := r.p
 	if err := r.pace(0); err != nil {
 		return false, err
 	}
+	gone := false
 	taken = r.onOwner(func() bool {
-		if p.Err() != nil || p.closed || !p.log.Replace(g) {
+		if p.Err() != nil || p.closed {
+			return false
+		}
+		if !p.log.Replace(g) {
+			gone = p.log.Gone(g)
 			return false
 		}
 		p.shard.touch(p)
 		return true
 	})
 	if !taken {
-		return false, nil
+		if gone {
+			return false, nil
+		}
+		return false, segment.ErrAborted
 	}
 	began := time.Now()
 	select {

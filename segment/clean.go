@@ -140,7 +140,7 @@ type CleanStats struct {
 	Keys                        int
 	// InvalidRecords had no key; they were dropped.
 	InvalidRecords int64
-	// Groups were written anew, Skipped not, because their segments went in between.
+	// Groups were written anew, Skipped not, because all their segments went in between.
 	Groups, Skipped int
 }
 

@@ -460,6 +460,41 @@ func TestCleanAndDeleteRecords(t *testing.T) {
 	}
 }
 
+// TestCleanSkipsOnlyWhatIsGone: of a group that lost a segment meanwhile the others are still dirty.
+func TestCleanSkipsOnlyWhatIsGone(t *testing.T) {
+	for start, gone := range map[int64]bool{1: false, 2: true} {
+		_, l, _ := twoGroups(t)
+		l.Checkpoint(nil)
+		must(t, runJobs(l))
+		o := cleanSettings(l, 5000)
+		c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+		first := true
+		s, err := c.Run(func(g *Cleaned) (bool, error) {
+			if first {
+				first = false
+				l.SetStart(start)
+				l.Retention(6000, l.WrittenEnd())
+				must(t, runJobs(l))
+				if l.Replace(g) || l.Gone(g) != gone {
+					t.Fatalf("start %d: replaced, or gone is not %v", start, gone)
+				}
+				if !gone {
+					return false, ErrAborted
+				}
+				return false, nil
+			}
+			if l.Gone(g) {
+				t.Fatalf("start %d: the second group is gone", start)
+			}
+			return l.Replace(g), runJobs(l)
+		})
+		l.EndClean(c, err == nil)
+		if gone && (err != nil || s.Skipped != 1 || s.Groups != 1 || l.CleanedTo() != 3) || !gone && (!errors.Is(err, ErrAborted) || l.CleanedTo() != 0) {
+			t.Errorf("start %d: %v, %+v, clean to %d", start, err, s, l.CleanedTo())
+		}
+	}
+}
+
 // TestCleanAndTruncate: a cleaning from before a truncation changes nothing behind it.
 func TestCleanAndTruncate(t *testing.T) {
 	m, l, _ := twoGroups(t)

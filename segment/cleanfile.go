@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 
 	"millrace/segment/batch"
 	"millrace/vfs"
@@ -192,6 +193,11 @@ func (l *Log) Replace(g *Cleaned) bool {
 	l.replacing = g
 	l.queueReplace(g)
 	return true
+}
+
+// Gone says that no segment of a group is in the view any more, so that nothing is left of it to be cleaned.
+func (l *Log) Gone(g *Cleaned) bool {
+	return !slices.ContainsFunc(l.view.Load().segs, func(s *Segment) bool { return slices.Contains(g.segs, s) })
 }
 
 // indexOf is where the segments stand in the view, side by side; -1 if they do not.

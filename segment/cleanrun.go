@@ -33,8 +33,8 @@ type Cleaning struct {
 }
 
 // Run does the work. It blocks, reads and writes, and calls replace with each finished group, in order: that shall have the
-// owner call Log.Replace and return when its job is done; false if Replace refused, because the segments are gone, or was
-// not asked. After an error what was replaced stays replaced, and the log is whole.
+// owner call Log.Replace and return when its job is done; false without an error if Replace refused and the segments are
+// Gone, all of them. Where some are left that is ErrAborted: they are not clean. After an error what was replaced stays replaced, and the log is whole.
 func (c *Cleaning) Run(replace func(*Cleaned) (bool, error)) (CleanStats, error) {
 	for _, s := range c.segs {
 		if len(s.damage) > 0 {

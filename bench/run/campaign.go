@@ -83,6 +83,7 @@ func Go(ctx context.Context, o Options) (*Report, error) {
 
 func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
 	c.pass = p
+	c.memory.drop()
 	loads, err := Workloads(p.Workloads, c.Sizes)
 	if err != nil {
 		return err

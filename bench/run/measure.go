@@ -210,6 +210,7 @@ func (c *campaign) profiles(ctx context.Context, loads []Load, kept map[string]s
 	if c.Profile <= 0 {
 		return nil
 	}
+	c.memory.drop()
 	for k := range loads {
 		for _, i := range c.up {
 			if i.Admin == "" {

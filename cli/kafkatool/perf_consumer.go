@@ -179,11 +179,16 @@ func (p *perfConsuming) open(e *Env, bootstrap string, joined *joinClock) (*kgo.
 	}
 	opts = append(append(opts, more...), kgo.OnPartitionsAssigned(joined.assigned), kgo.OnPartitionsRevoked(joined.revoked), kgo.OnPartitionsLost(joined.revoked))
 	cl, err := conn.Open(e.Ctx, bootstrap, p.c.props, opts...)
-	if err == nil {
-		a.cl = cl
-		close(a.ready)
+	if err != nil {
+		return nil, err
 	}
-	return cl, err
+	a.cl = cl
+	close(a.ready)
+	if err := cl.Ping(e.Ctx); err != nil { // a poll would say nothing of it
+		cl.Close()
+		return nil, fmt.Errorf("%s: %s", conn.Class(err), plain(err))
+	}
+	return cl, nil
 }
 
 func (p *perfConsuming) run(e *Env, bootstrap string) error {

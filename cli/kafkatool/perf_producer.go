@@ -1,11 +1,11 @@
 package kafkatool
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -182,15 +182,40 @@ func (p *perfProducing) readPayloads(e *Env, name, delimiter string) error {
 	if err != nil || len(data) == 0 {
 		return errors.New("File does not exist or empty file provided.")
 	}
-	p.payloads = [][]byte{data}
-	if delimiter != "" {
-		p.payloads = bytes.Split(data, []byte(delimiter))
+	if p.payloads, err = cutPayloads(data, delimiter); err != nil {
+		return err
 	}
 	for n := len(p.payloads); n > 1 && len(p.payloads[n-1]) == 0; n-- { // what follows the last delimiter is no record
 		p.payloads = p.payloads[:n-1]
 	}
 	e.println("Number of records read: %d", len(p.payloads))
 	return nil
+}
+
+// cutPayloads cuts at a delimiter as Java's Scanner does: it is a regular expression, written \n for the end of a line, and
+// one at the very beginning is passed over.
+func cutPayloads(data []byte, delimiter string) ([][]byte, error) {
+	if delimiter == "" {
+		return [][]byte{data}, nil
+	}
+	if delimiter == `\n` {
+		delimiter = "\n"
+	}
+	re, err := regexp.Compile(delimiter)
+	if err != nil {
+		return nil, fmt.Errorf("--payload-delimiter: %w", err)
+	}
+	var out [][]byte
+	for {
+		at := re.FindIndex(data)
+		if at == nil || at[1] == 0 { // an empty match cuts nothing
+			return append(out, data), nil
+		}
+		if at[0] > 0 || len(out) > 0 {
+			out = append(out, data[:at[0]])
+		}
+		data = data[at[1]:]
+	}
 }
 
 // oldPerf is what options of Kafka 0.8 to 3.x are called today; "" is nothing.

@@ -12,29 +12,40 @@ import (
 // joinClock measures how long a member of a group is without partitions. Any goroutine.
 type joinClock struct {
 	mu    sync.Mutex
-	owner bool          // it has partitions
+	owns  int           // partitions it has
 	since time.Time     // when it gave back its partitions, or began
 	all   time.Duration // in the whole run
 	fresh time.Duration // since the last line
 }
 
-func (j *joinClock) assigned(context.Context, *kgo.Client, map[string][]int32) { j.end(time.Now()) }
-
-func (j *joinClock) end(now time.Time) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.owner { // it gets more of them
-		return
-	}
-	j.all += now.Sub(j.since)
-	j.fresh += now.Sub(j.since)
-	j.owner = true
+func (j *joinClock) assigned(_ context.Context, _ *kgo.Client, got map[string][]int32) {
+	j.change(partitionsIn(got), time.Now())
 }
 
-func (j *joinClock) revoked(context.Context, *kgo.Client, map[string][]int32) {
+func (j *joinClock) revoked(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+	j.change(-partitionsIn(lost), time.Now())
+}
+
+// change stops the clock with the first partition and starts it when the last is gone.
+func (j *joinClock) change(by int, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.owner, j.since = false, time.Now()
+	had := j.owns > 0
+	j.owns = max(0, j.owns+by)
+	switch {
+	case !had && j.owns > 0:
+		j.all += now.Sub(j.since)
+		j.fresh += now.Sub(j.since)
+	case had && j.owns == 0:
+		j.since = now
+	}
+}
+
+func partitionsIn(m map[string][]int32) (n int) {
+	for _, parts := range m {
+		n += len(parts)
+	}
+	return n
 }
 
 func (j *joinClock) total() time.Duration {

@@ -3,6 +3,7 @@ package kafkatool
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +228,28 @@ func TestPerfPayloads(t *testing.T) {
 	}
 }
 
+func TestCutPayloads(t *testing.T) {
+	for _, c := range []struct {
+		data, delimiter string
+		want            []string
+	}{
+		{"a\n\nb", "\n", []string{"a", "", "b"}}, {"\na\nb", `\n`, []string{"a", "b"}}, {"a|b", `\|`, []string{"a", "b"}}, {"a1b22c", "[0-9]+", []string{"a", "b", "c"}},
+		{"a\nb", "", []string{"a\nb"}}, {"ab", "x*", []string{"ab"}},
+	} {
+		got, err := cutPayloads([]byte(c.data), c.delimiter)
+		var text []string
+		for _, b := range got {
+			text = append(text, string(b))
+		}
+		if err != nil || !slices.Equal(text, c.want) {
+			t.Errorf("%q at %q: %q, %v, want %q", c.data, c.delimiter, text, err, c.want)
+		}
+	}
+	if _, err := cutPayloads([]byte("a"), "("); err == nil {
+		t.Error("a broken expression was taken")
+	}
+}
+
 func TestPerfLine(t *testing.T) {
 	// The numbers of a run of Kafka's tool, whose mebibytes had more digits.
 	got := perfLine("a, b", perfSpan{180000, 18000000}, perfSpan{}, 4062*time.Millisecond, 610*time.Millisecond)
@@ -245,9 +268,17 @@ func TestPerfLine(t *testing.T) {
 func TestJoinClock(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	j := joinClock{since: begin}
-	j.end(begin.Add(time.Second))
-	j.end(begin.Add(3 * time.Second)) // more partitions, none given back: no time of joining
-	if j.take() != time.Second || j.take() != 0 || j.total() != time.Second {
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	j.change(0, at(1)) // an answer without partitions
+	j.change(2, at(2))
+	j.change(3, at(4))  // more of them
+	j.change(-4, at(5)) // one is left
+	if j.take() != 2*time.Second || j.take() != 0 || j.total() != 2*time.Second {
+		t.Errorf("%v", j.total())
+	}
+	j.change(-1, at(7))
+	j.change(1, at(10))
+	if j.take() != 3*time.Second || j.total() != 5*time.Second {
 		t.Errorf("%v", j.total())
 	}
 }
