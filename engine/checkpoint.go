@@ -66,7 +66,9 @@ func (p *Partition) endCheckpoint(point int64, err error) {
 }
 
 // unrecoveredMax wakes the keeper. What is written while its checkpoints are under way comes on top.
-func (d *logDir) unrecoveredMax() int64 { return d.eng.opts.UnsyncedBytesMax / 8 * 7 }
+func (d *logDir) unrecoveredMax() int64 { return keeperWakes(d.eng.opts.UnsyncedBytesMax) }
+
+func keeperWakes(bound int64) int64 { return bound / 8 * 7 }
 
 // keeperPause is how long the keeper waits after an attempt that did nothing.
 const keeperPause = time.Second
@@ -139,7 +141,7 @@ func checkpointsWanted(sizes []int64, bound int64) (n int) {
 			small += size
 		}
 	}
-	upTo := bound / 8 * 7
+	upTo := keeperWakes(bound)
 	if small > bound/2 {
 		upTo = bound / 2
 	}

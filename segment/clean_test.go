@@ -136,6 +136,15 @@ func cleanLog(l *Log, o CleanSettings, producers []ProducerEntry) (*CleanStats, 
 	return &stats, err
 }
 
+// begunClean is a cleaning of all that a checkpoint covers, and its settings.
+func begunClean(t testing.TB, l *Log) (*Cleaning, CleanSettings) {
+	t.Helper()
+	l.Checkpoint(nil)
+	must(t, runJobs(l))
+	o := cleanSettings(l, 5000)
+	return l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o), o
+}
+
 func mustClean(t testing.TB, l *Log, o CleanSettings) CleanStats {
 	t.Helper()
 	s, err := cleanLog(l, o, nil)
@@ -385,10 +394,7 @@ func twoGroups(t *testing.T) (*vfs.Mem, *Log, map[string]string) {
 // all that the swap was made from.
 func TestCleanSwapCoversEmptySegments(t *testing.T) {
 	m, l, want := twoGroups(t)
-	l.Checkpoint(nil)
-	must(t, runJobs(l))
-	o := cleanSettings(l, 5000)
-	c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+	c, _ := begunClean(t, l)
 	stop := errors.New("stop")
 	_, err := c.Run(func(g *Cleaned) (bool, error) {
 		for _, suffix := range cleanSuffixes {
@@ -417,10 +423,7 @@ func TestCleanAndDeleteRecords(t *testing.T) {
 	for _, start := range []int64{1, 2, 3} {
 		m, l, want := twoGroups(t)
 		s, err := func() (*CleanStats, error) {
-			l.Checkpoint(nil)
-			must(t, runJobs(l))
-			o := cleanSettings(l, 5000)
-			c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+			c, _ := begunClean(t, l)
 			first := true
 			s, err := c.Run(func(g *Cleaned) (bool, error) {
 				if !l.Replace(g) {
@@ -464,10 +467,7 @@ func TestCleanAndDeleteRecords(t *testing.T) {
 func TestCleanSkipsOnlyWhatIsGone(t *testing.T) {
 	for start, gone := range map[int64]bool{1: false, 2: true} {
 		_, l, _ := twoGroups(t)
-		l.Checkpoint(nil)
-		must(t, runJobs(l))
-		o := cleanSettings(l, 5000)
-		c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+		c, _ := begunClean(t, l)
 		first := true
 		s, err := c.Run(func(g *Cleaned) (bool, error) {
 			if first {
@@ -498,10 +498,7 @@ func TestCleanSkipsOnlyWhatIsGone(t *testing.T) {
 // TestCleanAndTruncate: a cleaning from before a truncation changes nothing behind it.
 func TestCleanAndTruncate(t *testing.T) {
 	m, l, _ := twoGroups(t)
-	l.Checkpoint(nil)
-	must(t, runJobs(l))
-	o := cleanSettings(l, 5000)
-	c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+	c, o := begunClean(t, l)
 	s, err := c.Run(func(g *Cleaned) (bool, error) {
 		if l.cutCount == 0 {
 			l.Truncate(2)
@@ -671,10 +668,7 @@ func TestCleanLeavesDamageAlone(t *testing.T) {
 	b[0] ^= 0x10
 	_, err = f.WriteAt(b[:], 500)
 	must(t, err)
-	l.Checkpoint(nil)
-	must(t, runJobs(l))
-	o := cleanSettings(l, 5000)
-	c := l.BeginClean(l.Cleanable(CleanLimits{Stable: o.Stable}), o)
+	c, o := begunClean(t, l)
 	_, err = c.Run(func(*Cleaned) (bool, error) { t.Fatal("something was replaced"); return false, nil })
 	if !isUncleanable(err) {
 		t.Fatal(err)
