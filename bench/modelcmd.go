@@ -64,6 +64,7 @@ and the file system is given time (--settle) to write that out, so that no run p
 	fl.DurationVar(&o.Duration, "duration", time.Second, "of a run")
 	fl.DurationVar(&o.Warmup, "warmup", 300*time.Millisecond, "of a run, before counting begins")
 	fl.DurationVar(&o.Settle, "settle", time.Second, "at most so long is waited after a run until its data are gone and the file system is written out")
+	fl.Int64Var(&o.Hold, "hold-memory", 0, holdUsage)
 	fl.IntVar(&o.RunIn, "run-in", 3, "rounds of the calibration cells that are not counted, before those that are")
 	fl.IntVar(&o.Calibrate, "calibrate", 0, "counted runs of each calibration cell (default: as --rounds, at least 3)")
 	fl.Int16Var(&o.Acks, "acks", 1, "1 or -1")

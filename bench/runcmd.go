@@ -42,6 +42,8 @@ type runFlags struct {
 	sitting   time.Duration
 }
 
+const holdUsage = "bytes to hold between runs of produce loads, so that a virtual machine does not give them back to its host and no run pays for getting them again"
+
 func runCommand() *cobra.Command {
 	var o run.Options
 	var f runFlags
@@ -83,7 +85,7 @@ Example, with Apache Kafka beside Millrace:
 	fl.IntVar(&o.Rounds, "rounds", 7, "counted runs of each load on each target")
 	fl.IntVar(&o.Warmups, "warmups", 1, "runs before them")
 	fl.IntVar(&o.JVMWarmups, "jvm-warmups", 3, "the same for Kafka")
-	fl.Int64Var(&o.Hold, "hold-memory", 0, "bytes to hold between runs of produce loads, so that a virtual machine does not give them back to its host and no run pays for getting them again")
+	fl.Int64Var(&o.Hold, "hold-memory", 0, holdUsage)
 	fl.BoolVar(&f.quick, "quick", false, "small sizes and 3 rounds: shows that it works, not how fast it is")
 	fl.BoolVar(&f.unpinned, "unpinned", false, "a second pass of W1, W5 and W6 with two loops and no pinning")
 	fl.StringVar(&o.Sources.Millrace, "millrace", "", "Millrace's binary (default: this program)")

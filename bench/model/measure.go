@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"millrace/bench/backing"
+	"millrace/bench/proc"
 	"millrace/bench/producer"
 	"millrace/bench/run"
 	"millrace/bench/target"
@@ -25,6 +27,7 @@ type Options struct {
 	RunIn      int           // rounds of the calibration cells before that, not counted: a fresh machine and broker are faster than they stay
 	Duration   time.Duration // of a run
 	Warmup     time.Duration // of a run, not counted
+	Hold       int64         // bytes of memory that are held between runs, see package backing; 0: none
 	Settle     time.Duration // at most so long is waited, after every run, until its data are gone and written out
 	Acks       int16
 	Cells      []Cell
@@ -74,6 +77,7 @@ type measurer struct {
 	o       *Options
 	i       *target.Instance
 	topics  int
+	memory  *backing.Memory
 	began   time.Time
 	syncing chan struct{} // closed when the last sync of the file system ends; nil: none is under way
 }
@@ -91,7 +95,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &measurer{o: &o, i: i, began: time.Now()}
+	m := &measurer{o: &o, i: i, memory: backing.New(o.Hold), began: time.Now()}
+	defer m.memory.Drop()
 	err = m.all(ctx, r)
 	r.Meta.Ended = time.Now()
 	err = errors.Join(err, i.Stop())
@@ -185,7 +190,12 @@ func (m *measurer) once(c *Cell) error {
 	}
 	o := c.Settings.Options()
 	o.Addr, o.Topic, o.Acks, o.Duration, o.Warmup, o.WatchPID, o.NoBad = m.i.Addr, topic, m.o.Acks, m.o.Duration, m.o.Warmup, m.i.PID, !m.i.Target.ChecksRecords()
+	if err := m.memory.Take(); err != nil {
+		return err
+	}
+	m.memory.Begin(func() { _ = proc.PinThread(m.o.GenCPUs) })
 	res, err := run.Generate(m.o.GenCPUs, &m.o.Sources, run.Job{Model: &o})
+	m.memory.End()
 	if err == nil {
 		if res.Latency != nil {
 			res.Latency.Encoded = "" // hundreds of runs: the quantiles are enough

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"millrace/bench/backing"
 	"millrace/bench/target"
 )
 
@@ -43,7 +44,7 @@ type Options struct {
 	JSON       string        // report file; empty: none
 	Profile    int           // seconds of CPU profile of each Millrace target under each load, from a run that is not counted; 0: none
 	Settle     time.Duration // pause after a run, then a sync of the machine; 0: neither
-	Hold       int64         // bytes of memory that are held between runs, see backing; 0: none
+	Hold       int64         // bytes of memory that are held between runs, see package backing; 0: none
 	Log        io.Writer
 	Version    string
 }
@@ -55,12 +56,12 @@ type campaign struct {
 	pass   Pass
 	up     []*target.Instance
 	topics int
-	memory *backing
+	memory *backing.Memory
 }
 
 // Go runs a campaign to its end, or as far as it gets: the report holds what was measured even if an error is returned.
 func Go(ctx context.Context, o Options) (*Report, error) {
-	c := &campaign{Options: o, memory: newBacking(o.Hold), report: &Report{Meta: Meta{Started: time.Now(), Version: o.Version, Command: os.Args, Passes: o.Passes}}}
+	c := &campaign{Options: o, memory: backing.New(o.Hold), report: &Report{Meta: Meta{Started: time.Now(), Version: o.Version, Command: os.Args, Passes: o.Passes}}}
 	c.report.Meta.Machine()
 	if cc := c.report.Meta.Congest; cc == "bbr" {
 		fmt.Fprintln(c.Log, "this machine's congestion control is bbr, which throttles loopback: Kafka has no setting for it and will read and answer slower than it could; for fair figures: sysctl net.ipv4.tcp_congestion_control=cubic")
@@ -68,7 +69,7 @@ func Go(ctx context.Context, o Options) (*Report, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return c.report, err
 	}
-	defer c.memory.drop()
+	defer c.memory.Drop()
 	var err error
 	for _, p := range o.Passes {
 		if err = c.onePass(ctx, p); err != nil {
@@ -83,7 +84,7 @@ func Go(ctx context.Context, o Options) (*Report, error) {
 
 func (c *campaign) onePass(ctx context.Context, p Pass) (err error) {
 	c.pass = p
-	c.memory.drop()
+	c.memory.Drop()
 	loads, err := Workloads(p.Workloads, c.Sizes)
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func (c *campaign) topic(i *target.Instance, l *Load, partitions int) (string, e
 
 // fill makes the data that a load reads.
 func (c *campaign) fill(i *target.Instance, l *Load) (string, error) {
-	c.memory.drop()
+	c.memory.Drop()
 	topic, err := c.topic(i, l, l.Partitions)
 	if err != nil {
 		return topic, err
@@ -130,14 +130,14 @@ func (c *campaign) once(ctx context.Context, l *Load, i *target.Instance, topic 
 // backed makes a run in memory that was held until now. What a load reads has to stay in the page cache: there nothing is held.
 func (c *campaign) backed(l *Load, do func() error) error {
 	if l.Fill != nil {
-		c.memory.drop()
+		c.memory.Drop()
 		return do()
 	}
-	if err := c.memory.take(); err != nil {
+	if err := c.memory.Take(); err != nil {
 		return err
 	}
-	c.memory.begin(func() { _ = proc.PinThread(c.pass.GenCPUs) })
-	defer c.memory.end()
+	c.memory.Begin(func() { _ = proc.PinThread(c.pass.GenCPUs) })
+	defer c.memory.End()
 	return do()
 }
 
@@ -210,7 +210,7 @@ func (c *campaign) profiles(ctx context.Context, loads []Load, kept map[string]s
 	if c.Profile <= 0 {
 		return nil
 	}
-	c.memory.drop()
+	c.memory.Drop()
 	for k := range loads {
 		for _, i := range c.up {
 			if i.Admin == "" {

@@ -68,7 +68,7 @@ func (c *campaign) procedure(ctx context.Context, name string) error {
 	if p.do == nil {
 		return nil
 	}
-	c.memory.drop()
+	c.memory.Drop()
 	rounds := c.Rounds
 	if p.once {
 		rounds = 1

@@ -1,4 +1,4 @@
-package run
+package backing
 
 import (
 	"fmt"
@@ -12,12 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backing keeps a virtual machine's memory backed between runs. A guest that reports free pages gives them back to its host,
-// and whoever uses them next pays for a fault outside the guest: up to 3 CPU-s per GB, by chance to one target and not
-// to the next. Between runs the memory is held here; during a run as much is given back as the page cache takes.
-//
-// Owned by the campaign; while a run is under way its feeder alone touches chunks.
-type backing struct {
+// Memory is what is held. Its methods are for one goroutine; while a run is under way its feeder alone touches chunks.
+type Memory struct {
 	want   int64 // bytes to hold; 0: nothing
 	chunk  int64
 	low    int64        // bytes that are to be free during a run
@@ -28,8 +24,9 @@ type backing struct {
 	done   sync.WaitGroup
 }
 
-func newBacking(bytes int64) *backing {
-	return &backing{want: bytes, chunk: 256 << 20, low: 2 << 30, free: freeMemory, spare: spareMemory}
+// New holds so many bytes between runs from the first Take on; 0: none ever.
+func New(bytes int64) *Memory {
+	return &Memory{want: bytes, chunk: 256 << 20, low: 2 << 30, free: freeMemory, spare: spareMemory}
 }
 
 // freeMemory is what the kernel has in its free lists; the page cache is not counted.
@@ -56,8 +53,8 @@ func spareMemory() int64 {
 	return 0
 }
 
-// take holds memory again, as far as there is some that nobody uses.
-func (b *backing) take() error {
+// Take holds memory again, as far as there is some that nobody uses.
+func (b *Memory) Take() error {
 	for int64(len(b.chunks))*b.chunk < b.want && b.spare() > b.low {
 		m, err := unix.Mmap(-1, 0, int(b.chunk), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 		if err != nil {
@@ -73,8 +70,8 @@ func (b *backing) take() error {
 	return nil
 }
 
-// begin starts to give memory back as it is used, from a thread on the given CPUs.
-func (b *backing) begin(pin func()) {
+// Begin starts to give memory back as it is used, from a thread on the given CPUs.
+func (b *Memory) Begin(pin func()) {
 	if b.want == 0 {
 		return
 	}
@@ -99,8 +96,8 @@ func (b *backing) begin(pin func()) {
 	})
 }
 
-// end stops that.
-func (b *backing) end() {
+// End stops that.
+func (b *Memory) End() {
 	if b.stop != nil {
 		close(b.stop)
 		b.done.Wait()
@@ -108,8 +105,8 @@ func (b *backing) end() {
 	}
 }
 
-// drop gives everything back.
-func (b *backing) drop() {
+// Drop gives everything back.
+func (b *Memory) Drop() {
 	for _, m := range b.chunks {
 		_ = unix.Munmap(m)
 	}
