@@ -44,7 +44,7 @@ func input(t *testing.T) *Input {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	c := &run.Report{Loads: loads, Meta: run.Meta{Started: at, Ended: at.Add(time.Hour), Version: "v0", Command: []string{"millrace", "bench", "run"}, Kernel: "6.0", CPU: "A CPU & more", CPUs: 2, MemoryMB: 1000, Go: "go1.26",
+	c := &run.Report{Loads: loads, Meta: run.Meta{Started: at, Ended: at.Add(time.Hour), Version: "v0", Command: []string{"/usr/bin/millrace", "bench", "run"}, Further: [][]string{{"millrace", "bench", "run"}, {"millrace", "bench", "run", "--kafka-stop", "stop it"}}, Kernel: "6.0", CPU: "A CPU & more", CPUs: 2, MemoryMB: 1000, Go: "go1.26",
 		Targets: []target.Target{{Name: "millrace-uring"}, {Name: "kafka"}, {Name: "floor-write"}}, Passes: []run.Pass{{Name: "pinned", BrokerCPUs: "0", GenCPUs: "1", Loops: 1}}}}
 	for round := range 4 {
 		add := func(load, target string, r *rawgen.Result) {

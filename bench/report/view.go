@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,11 @@ func makeView(in *Input) *view {
 		m := c.Meta
 		v.Facts = append(v.Facts, fmt.Sprintf("%s, %d CPUs, %d MB, Linux %s, %s", m.CPU, m.CPUs, m.MemoryMB, m.Kernel, m.Go),
 			fmt.Sprintf("Measured %s to %s, version %s", m.Started.UTC().Format(time.DateTime), m.Ended.UTC().Format(time.DateTime), m.Version))
-		v.Commands = append(v.Commands, strings.Join(m.Command, " "))
+		for _, args := range append([][]string{m.Command}, m.Further...) {
+			if line := commandLine(args); !slices.Contains(v.Commands, line) {
+				v.Commands = append(v.Commands, line)
+			}
+		}
 		for _, p := range m.Passes {
 			for _, l := range c.Loads {
 				if s, ok := loadSection(c, l, p); ok {
@@ -70,7 +75,7 @@ func makeView(in *Input) *view {
 		if len(v.Facts) == 0 {
 			v.Facts = append(v.Facts, fmt.Sprintf("%s, %d CPUs, %d MB, Linux %s, %s", s.Meta.CPU, s.Meta.CPUs, s.Meta.MemoryMB, s.Meta.Kernel, s.Meta.Go))
 		}
-		v.Commands = append(v.Commands, strings.Join(s.Meta.Command, " "))
+		v.Commands = append(v.Commands, commandLine(s.Meta.Command))
 		v.Sections = append(v.Sections, modelSections(s)...)
 	}
 	v.Facts = append(v.Facts, "Medians; ± is (max−min)/median over the runs; × are medians of ratios within a round. Differences below 25 % are noise unless repeated. Figures are compared within a durability class only.")
@@ -329,6 +334,21 @@ func modelSections(r *model.Report) []section {
 	}
 	s.Tables = append(s.Tables, t)
 	return []section{s}
+}
+
+// commandLine is a command as a shell takes it, the program by its name alone.
+func commandLine(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if i == 0 {
+			a = filepath.Base(a)
+		}
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?#&;|<>(){}[]~!") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		out[i] = a
+	}
+	return strings.Join(out, " ")
 }
 
 func isFloor(name string) bool { return strings.HasPrefix(name, "floor-") }

@@ -57,6 +57,9 @@ func Merge(parts []*Report) *Report {
 	for n, p := range parts {
 		if n == 0 {
 			out.Meta = p.Meta
+		} else {
+			out.Meta.Further = append(out.Meta.Further, p.Meta.Command)
+			out.Meta.Further = append(out.Meta.Further, p.Meta.Further...)
 		}
 		if p.Meta.Started.Before(out.Meta.Started) {
 			out.Meta.Started = p.Meta.Started

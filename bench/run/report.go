@@ -69,6 +69,7 @@ type Meta struct {
 	Complete bool            `json:"complete"` // it came to its end
 	Version  string          `json:"version"`
 	Command  []string        `json:"command"`
+	Further  [][]string      `json:"further_commands,omitempty"` // of the other parts that were joined
 	Kernel   string          `json:"kernel"`
 	CPU      string          `json:"cpu"`
 	CPUs     int             `json:"cpus"`
