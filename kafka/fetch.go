@@ -142,6 +142,7 @@ func (f *Frontend) plan(s *fetchState) (total int, urgent, cold bool) {
 				continue
 			}
 			p.reply = wire.NewFetchPartitionReply(p.index, codeOf(p.planErr))
+			f.unreadable(s, p)
 			f.hintLeader(s, p)
 		}
 		n := int(p.plan.Range.Len)
@@ -152,6 +153,16 @@ func (f *Frontend) plan(s *fetchState) (total int, urgent, cold bool) {
 		urgent = urgent || p.reply.Error != wire.NoError || p.reply.Diverging != wire.NoEpochEnd
 	}
 	return total, urgent, cold
+}
+
+// unreadable reports a log that cannot be read: clients take the code for one that passes, and try again without a word.
+func (f *Frontend) unreadable(s *fetchState, p *fetchPart) {
+	if c := p.reply.Error; c != wire.CorruptMessage && c != wire.UnknownServerError {
+		return
+	}
+	if n, ok := f.faults.allow(s.req.conn.ls.loop.WallMs()); ok {
+		f.log.Error("a fetch cannot read its partition", "partition", p.part.String(), "offset", p.offset, "error", p.planErr, "not_logged", n)
+	}
 }
 
 // unplan gives up what an earlier pass found.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"syscall"
 
 	"millrace/broker"
 	"millrace/internal/bufpool"
@@ -31,6 +32,7 @@ type Frontend struct {
 	ready    atomic.Bool
 	stopping atomic.Bool
 	rejects  rateLimit
+	faults   rateLimit // of ours, that clients see as a lost connection or an error to try again
 	large    largeChecks
 }
 
@@ -100,7 +102,28 @@ func (f *Frontend) Closed(nc *netpoll.Conn, err error) {
 	if !c.refused {
 		f.stats.connections.Add(-1)
 	}
+	if ownFault(err) {
+		if n, ok := f.faults.allow(nc.Loop().WallMs()); ok {
+			f.log.Error("a connection ended because its answer could not be sent", "peer", nc.Info().Remote.String(), "error", err, "not_logged", n)
+		}
+	}
 	c.ended()
+}
+
+// ownFault tells errors of our files and calls from what peers and networks do.
+func ownFault(err error) bool {
+	if errors.Is(err, netpoll.ErrShortFile) {
+		return true
+	}
+	var code syscall.Errno
+	if !errors.As(err, &code) {
+		return false
+	}
+	switch code {
+	case syscall.EIO, syscall.EINVAL, syscall.EBADF, syscall.EFAULT, syscall.ENOMEM, syscall.EUCLEAN, syscall.EBADMSG, syscall.ENODATA:
+		return true
+	}
+	return false
 }
 
 // rejected notes bytes that end a connection: at most a few lines a second, whatever a peer sends.

@@ -87,10 +87,29 @@ func (l *loop) wanted(at int64) bool {
 	return unfinished(l.opts.Requests, l.begun, l.opts.Duration, at-l.began, l.opts.Both)
 }
 
+// late says that the open loop ended so long ago that a target which cannot hold its rate is not waited for any longer.
+func (l *loop) late(at int64) bool {
+	d := l.opts.Duration
+	return d > 0 && l.opts.Requests <= 0 && at-l.began > int64(d+l.opts.Late)
+}
+
+// giveUp counts what was due and never sent, with the time that it has waited so far.
+func (l *loop) giveUp() {
+	for _, s := range l.senders {
+		for ; s.due < l.ended && l.wanted(s.due); s.due += l.step {
+			l.res.Unsent++
+			Record(l.latency, l.ended-s.due)
+		}
+	}
+}
+
 // over says whether nothing more is to be sent.
 func (l *loop) over(at int64) bool {
 	if l.step == 0 {
 		return !l.wanted(at)
+	}
+	if l.late(at) {
+		return true
 	}
 	for _, s := range l.senders {
 		if l.wanted(s.due) {
@@ -145,6 +164,9 @@ func (l *loop) run() {
 		}
 	}
 	l.ended = Now()
+	if l.step > 0 && l.res.FailureCount == 0 {
+		l.giveUp()
+	}
 }
 
 // sendAll begins every request that may begin; false ends the run.
@@ -153,7 +175,7 @@ func (l *loop) sendAll(at int64) bool {
 		for !s.writing && s.sent-s.answered < int64(len(s.flights)) {
 			intended := at
 			if l.step > 0 {
-				if s.due > at {
+				if s.due > at || l.late(at) {
 					break
 				}
 				intended = s.due

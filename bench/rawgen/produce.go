@@ -37,6 +37,7 @@ type ProduceOptions struct {
 	NoBad      bool          // do not send the spoiled batch (the target stores nothing and cannot tell)
 	WatchPID   int           // the broker
 	Patience   time.Duration // without any answer; default 60 s
+	Late       time.Duration // open loop: so long after its end what was due is still sent, the rest counts as unsent; default: Duration, at least 5 s
 	Window     time.Duration // whole seconds: a latency distribution of each such stretch as well; 0: none
 
 	sent *sentTimes // set by the end-to-end probe
@@ -54,6 +55,7 @@ func (o *ProduceOptions) EnsureDefaults() {
 	def(&o.BatchBytes, 65536)
 	def(&o.Bodies, min(256, max(4, (1<<20)/o.BatchBytes)))
 	def(&o.Patience, 60*time.Second)
+	def(&o.Late, max(o.Duration, 5*time.Second))
 }
 
 // Validate says what cannot work.

@@ -148,6 +148,17 @@ func TestOpenLoopKeepsRateAndCountsStalls(t *testing.T) {
 	}
 }
 
+// TestOpenLoopGivesUp: a target that cannot hold the rate does not keep the generator for ever, and what it never took is not
+// hidden.
+func TestOpenLoopGivesUp(t *testing.T) {
+	s := serve(t, sink.Options{Mode: "null"})
+	slow := stallingServer(t, s.Addr(), 50, 400*time.Millisecond)
+	r := mustProduce(t, ProduceOptions{Addr: slow, Topic: "late", Acks: 1, Depth: 1, RecordSize: 100, BatchBytes: 1, Rate: 1000, Duration: 100 * time.Millisecond, Late: 100 * time.Millisecond})
+	if r.Unsent < 1 || r.Requests+r.Unsent != 100 || r.Latency.Count != 100 || r.Latency.Max < 200_000 {
+		t.Errorf("%d sent, %d not, %+v", r.Requests, r.Unsent, r.Latency)
+	}
+}
+
 func TestEndToEnd(t *testing.T) {
 	s := serve(t, sink.Options{Mode: "null"})
 	createTopic(t, s.Addr(), "e2e", 2)

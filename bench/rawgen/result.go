@@ -43,6 +43,7 @@ type Result struct {
 	WireBytes    int64       `json:"wire_bytes"` // whole frames with the data
 	Latency      *Dist       `json:"latency,omitempty"`
 	Lag          *Dist       `json:"generator_lag,omitempty"`
+	Unsent       int64       `json:"unsent_requests,omitempty"` // open loop: due and given up; they stand in Latency with the time they had waited
 	EndToEnd     *Dist       `json:"end_to_end,omitempty"`
 	BadRecord    string      `json:"bad_record,omitempty"` // how the spoiled batch was answered
 	Failures     []string    `json:"failures,omitempty"`   // a run with any is not counted

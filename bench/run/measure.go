@@ -195,6 +195,9 @@ func (c *campaign) tell(l *Load, run *Run) {
 	if run.Result != nil {
 		v := l.values(run.Result)
 		fmt.Fprintf(c.Log, "%s %s, %.3g %s, p50 %.0f p99 %.0f us", number(v["throughput"]), l.Unit, v["cpu"], l.cpuUnit(), v["p50"], v["p99"])
+		if n := run.Result.Unsent; n > 0 {
+			fmt.Fprintf(c.Log, ", %d requests given up: the rate was not held", n)
+		}
 		for _, f := range run.Result.Failures {
 			fmt.Fprintf(c.Log, "\n    %s", f)
 		}

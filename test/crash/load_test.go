@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"testing"
@@ -13,9 +14,16 @@ import (
 	"millrace/test/harness"
 )
 
+// TestMain keeps the verifiers' garbage from taking the memory in which the broker's files are cached.
+func TestMain(m *testing.M) {
+	debug.SetMemoryLimit(3 << 30)
+	os.Exit(m.Run())
+}
+
 // load is a set of producers and their verifiers. Owned by the test.
 type load struct {
 	t         *testing.T
+	b         *harness.Broker
 	producers []*producer
 	verifiers []*verifier
 }
@@ -23,7 +31,7 @@ type load struct {
 // startLoad starts n idempotent producers and plain acks=1 producers on a new topic.
 func startLoad(t *testing.T, b *harness.Broker, seed uint64, topic string, idempotent, plain int, config ...string) *load {
 	harness.CreateTopic(t, b.Addr, topic, idempotent+plain, config...)
-	l := &load{t: t}
+	l := &load{t: t, b: b}
 	for i := range idempotent + plain {
 		p := newProducer(t, b.Addr, topic, int32(i), i < idempotent, seed)
 		l.producers = append(l.producers, p)
@@ -35,7 +43,7 @@ func startLoad(t *testing.T, b *harness.Broker, seed uint64, topic string, idemp
 
 // join makes one load of two.
 func (l *load) join(other *load) *load {
-	return &load{t: l.t, producers: append(l.producers, other.producers...), verifiers: append(l.verifiers, other.verifiers...)}
+	return &load{t: l.t, b: l.b, producers: append(l.producers, other.producers...), verifiers: append(l.verifiers, other.verifiers...)}
 }
 
 // verify reads behind the load; every error ends the test.
@@ -45,6 +53,7 @@ func (l *load) verify() {
 	defer cancel()
 	for _, v := range l.verifiers {
 		if err := v.catchUp(ctx); err != nil {
+			l.t.Logf("what the broker is doing:\n%s", l.b.Stacks())
 			l.t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -78,7 +79,8 @@ func (v *verifier) read(ctx context.Context, marks []mark) error {
 	if end == v.at {
 		return nil
 	}
-	cl, err := kgo.NewClient(kgo.SeedBrokers(v.p.addr), kgo.FetchMaxWait(200*time.Millisecond),
+	var said clientLog
+	cl, err := kgo.NewClient(kgo.SeedBrokers(v.p.addr), kgo.FetchMaxWait(200*time.Millisecond), kgo.WithLogger(kgo.BasicLogger(&said, kgo.LogLevelDebug, nil)),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{v.p.topic: {v.p.partition: kgo.NewOffset().At(v.at)}}),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()))
 	if err != nil {
@@ -88,7 +90,7 @@ func (v *verifier) read(ctx context.Context, marks []mark) error {
 	for v.at < end {
 		fetches := cl.PollFetches(ctx)
 		if ctx.Err() != nil {
-			return fmt.Errorf("stuck at offset %d of %d: %w", v.at, end, ctx.Err())
+			return fmt.Errorf("stuck at offset %d of %d: %w; the client says\n%s", v.at, end, ctx.Err(), said.tail())
 		}
 		for _, e := range fetches.Errors() {
 			return fmt.Errorf("fetch at %d: %w", v.at, e.Err)
@@ -106,6 +108,27 @@ func (v *verifier) read(ctx context.Context, marks []mark) error {
 		}
 	}
 	return nil
+}
+
+// clientLog keeps the end of what a client logs. Any goroutine.
+type clientLog struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (l *clientLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.b = append(l.b, p...); len(l.b) > 64<<10 {
+		l.b = append(l.b[:0], l.b[len(l.b)-16<<10:]...)
+	}
+	return len(p), nil
+}
+
+func (l *clientLog) tail() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.b[max(0, len(l.b)-16<<10):])
 }
 
 // record checks one record.

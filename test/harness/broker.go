@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -117,6 +119,21 @@ func (b *Broker) WaitReady(limit time.Duration) error {
 		time.Sleep(2 * time.Millisecond)
 	}
 	return fmt.Errorf("%w within %v\n%s", ErrNotReady, limit, b.logs.Tail(4000))
+}
+
+// Stacks asks the broker what its goroutines do; for the report of a test that waits in vain.
+func (b *Broker) Stacks() string {
+	c := http.Client{Timeout: 10 * time.Second}
+	resp, err := c.Get("http://" + b.Admin + "/debug/pprof/goroutine?debug=2")
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // PID is the process id of the broker.
