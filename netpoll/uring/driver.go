@@ -18,6 +18,8 @@ const (
 	bufCount = 128
 	bufBytes = 32 << 10
 	bufGroup = 1
+	// retryNs is when submissions that the kernel refused for now are tried again.
+	retryNs = 1_000_000
 	// arenaBytes holds the iovecs of what is submitted together; the kernel has copied them when a submit returns.
 	arenaBytes = 128 << 10
 )
@@ -149,8 +151,11 @@ func (d *Driver) Wait(waitNs int64) (int, error) {
 	if err := d.ring.submit(); err != nil {
 		return n, err
 	}
-	if d.ring.SQReady() == 0 { // else what the kernel did not take yet still points into it
+	if d.ring.SQReady() == 0 {
 		d.arenaOff = 0
+	} else if waitNs < 0 || waitNs > retryNs {
+		// What the kernel did not take yet still points into the arena. It is short of memory, and no completion may be due: ask again soon.
+		waitNs = retryNs
 	}
 	if waitNs != 0 && n == 0 && !d.files.Pending() && d.gone.first == nil && d.ring.CQReady() == 0 {
 		if err := d.ring.block(waitNs); err != nil {
