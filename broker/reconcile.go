@@ -236,6 +236,7 @@ func (r *reconciler) bringUp(s *topicState, t *controller.Topic, index int32) {
 			part.SetLeader(p.LeaderEpoch, func(err error) {
 				if err == nil {
 					s.topic.publish(index, part)
+					r.catchUp(part, t.ID, index, p.LeaderEpoch)
 					if now := s.topic.Config(); now != made { // it changed before the partition could be told
 						part.SetConfig(partitionConfig(now, t.Internal))
 					}
@@ -258,6 +259,18 @@ func (r *reconciler) bringUp(s *topicState, t *controller.Topic, index int32) {
 		return
 	}
 	r.whenGone(t.Name, func() { r.create(t, index, cfg, finish) })
+}
+
+// catchUp gives a partition that was just published the epoch of the newest image: a change that came while it was on its way
+// found no partition to tell (changePartition).
+func (r *reconciler) catchUp(part *engine.Partition, id [16]byte, index, epoch int32) {
+	t := r.node.Image().TopicByID(id)
+	if t == nil || int(index) >= len(t.Partitions) {
+		return
+	}
+	if now := t.Partitions[index]; now.Leader == r.node.ID() && now.LeaderEpoch > epoch {
+		part.SetLeader(now.LeaderEpoch, nil)
+	}
 }
 
 func (r *reconciler) create(t *controller.Topic, index int32, cfg *engine.PartitionConfig, finish func(*engine.Partition, error)) {

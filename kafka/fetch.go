@@ -37,7 +37,7 @@ type fetchPart struct {
 	part    *engine.Partition
 	plan    engine.FetchPlan
 	planErr error
-	planned bool // the plan comes from a worker, for the next pass
+	planned bool // the plan stands, a worker looked meanwhile: for the next pass
 	reply   wire.FetchPartitionReply
 	listed  bool // stands in the answer
 }
@@ -145,12 +145,15 @@ func (f *Frontend) plan(s *fetchState) (total int, urgent, cold bool) {
 			f.unreadable(s, p)
 			f.hintLeader(s, p)
 		}
+		if p.reply.Error != wire.NoError || p.reply.Diverging != wire.NoEpochEnd {
+			p.planned = false
+			s.unplan(p) // a worker's plan that is not wanted any more
+			urgent = true
+			continue
+		}
 		n := int(p.plan.Range.Len)
 		total += n
-		if p.part != nil {
-			left = max(0, left-n)
-		}
-		urgent = urgent || p.reply.Error != wire.NoError || p.reply.Diverging != wire.NoEpochEnd
+		left = max(0, left-n)
 	}
 	return total, urgent, cold
 }
@@ -301,8 +304,9 @@ func (f *Frontend) planElsewhere(s *fetchState) {
 			if p.planErr == engine.ErrCold {
 				limit := min(int(p.maxBytes), left)
 				p.planErr = p.part.PlanBlocking(&p.plan, p.offset, int64(max(0, limit)), s.isolated, first || limit < 0)
-				p.planned = true
 			}
+			// What was found before is kept as well: planned anew it could be cold by now, and so on without end.
+			p.planned = p.part != nil && p.planErr != engine.ErrCold
 			if p.plan.Range.Len > 0 {
 				first = false
 				left = max(0, left-int(p.plan.Range.Len))

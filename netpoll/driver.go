@@ -91,6 +91,10 @@ type Host struct {
 	Mode AppendMode
 }
 
+// Woke has the loop read its clock. A driver calls it when it has slept, before it delivers what came meanwhile: a deadline that
+// a handler computes would else be too early by the length of the sleep.
+func (h *Host) Woke() { h.Loop.tick() }
+
 // DriverFactory is a driver that main hands in.
 type DriverFactory struct {
 	Name string

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"millrace/internal/bufpool"
 	"millrace/netpoll"
 )
 
@@ -198,6 +199,35 @@ func offload(t *testing.T, f netpoll.DriverFactory) {
 }
 
 // idleUsesNoTurns: with open connections and nothing to do, a loop sleeps.
+// clockAfterSleep: what comes after a long sleep is handled at the time when it came, not at that of the turn before: a new
+// connection, a frame, and a deadline that its handler sets.
+func clockAfterSleep(t *testing.T, f netpoll.DriverFactory) {
+	const sleep = 800 * time.Millisecond
+	h := &handler{}
+	lag := make(chan time.Duration, 2)
+	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
+		l := c.Loop()
+		lag <- time.Duration(l.ClockNs() - l.NowNs())
+		echo(c, b)
+	}
+	r := newRig(t, f, h, rigOptions{limits: netpoll.Limits{PreRequestTimeout: sleep / 2}})
+	for range 2 { // a timeout would close the second connection in the turn that accepts it
+		time.Sleep(sleep)
+		k := dial(t, r.addr)
+		k.send(frameOf(1, 5))
+		k.expect(frameOf(1, 5))
+		if late := <-lag; late > sleep/2 {
+			t.Errorf("the clock of a handler is %v late", late)
+		}
+		time.Sleep(sleep)
+		k.send(frameOf(1, 5))
+		k.expect(frameOf(1, 5))
+		if late := <-lag; late > sleep/2 {
+			t.Errorf("the clock of a handler is %v late", late)
+		}
+	}
+}
+
 func idleUsesNoTurns(t *testing.T, f netpoll.DriverFactory) {
 	h := &handler{}
 	r := newRig(t, f, h, rigOptions{limits: netpoll.Limits{IdleTimeout: time.Minute, PreRequestTimeout: time.Minute}})

@@ -48,6 +48,7 @@ var cases = []struct {
 	{name: "LoopsPostToEachOther", fn: loopsPostToEachOther},
 	{name: "Offload", fn: offload},
 	{name: "IdleUsesNoTurns", fn: idleUsesNoTurns},
+	{name: "ClockAfterSleep", fn: clockAfterSleep, slow: true},
 	{name: "IdleTimeout", fn: idleTimeout, slow: true},
 	{name: "BusyIsNotIdle", fn: busyIsNotIdle, slow: true},
 	{name: "PreRequestTimeout", fn: preRequestTimeout, slow: true},

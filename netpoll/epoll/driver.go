@@ -17,6 +17,7 @@ type Driver struct {
 
 	ep, wakeFd int
 	noPwait2   bool
+	host       *netpoll.Host
 	socks      []*netpoll.Sock // by descriptor
 	gens       []int32         // by descriptor: tells a stale event from one of the next socket with that number
 	events     [256]unix.EpollEvent
@@ -38,7 +39,7 @@ func Factory() netpoll.DriverFactory {
 
 // Open makes a driver for a loop, on that loop's thread.
 func Open(h *netpoll.Host) (*Driver, error) {
-	d := &Driver{}
+	d := &Driver{host: h}
 	d.files.Init(h)
 	var err error
 	if d.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
@@ -99,6 +100,9 @@ func (d *Driver) Wait(waitNs int64) (int, error) {
 	k, err := d.poll(waitNs)
 	if err != nil {
 		return n, err
+	}
+	if waitNs != 0 {
+		d.host.Woke()
 	}
 	for i := 0; i < k; i++ {
 		n += d.event(&d.events[i])

@@ -161,6 +161,7 @@ func (d *Driver) Wait(waitNs int64) (int, error) {
 		if err := d.ring.block(waitNs); err != nil {
 			return n, err
 		}
+		d.host.Woke()
 	}
 	return n + d.reap(), nil
 }
