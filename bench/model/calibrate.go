@@ -11,7 +11,7 @@ import (
 //
 //   - small: one 4 KiB batch a request, five in flight: the price of a request
 //   - many: 48 batches of 4 KiB: the price of a batch
-//   - bulk: one batch of 128 KiB: the price of a byte
+//   - bulk: six batches of 128 KiB: how the price of a batch grows with its bytes
 //   - lone, lone-wide: one request in flight with one batch of 4 KiB, and 48 of 16 KiB: what waiting for each other adds
 func CalibrationCells() []Cell {
 	cell := func(name string, s Settings) Cell {
@@ -22,7 +22,7 @@ func CalibrationCells() []Cell {
 	return []Cell{
 		cell("small", Settings{BatchSize: 4096, Partitions: 1}),
 		cell("many", Settings{BatchSize: 4096, Partitions: 48}),
-		cell("bulk", Settings{BatchSize: 131072, Partitions: 1}),
+		cell("bulk", Settings{BatchSize: 131072, Partitions: 6}),
 		cell("lone", Settings{BatchSize: 4096, Partitions: 1, MaxInFlight: 1}),
 		cell("lone-wide", Settings{BatchSize: 16384, Partitions: 48, MaxInFlight: 1}),
 	}
@@ -41,9 +41,32 @@ func (r *rows) add(requests, batches, bytes, ns float64) {
 	}
 }
 
+// cost fits a price per request and one per batch that grows with a power of its bytes: the power is tried out, the factors
+// are fitted for each.
 func (r *rows) cost() Cost {
-	x := fit(r.features, r.values)
-	return Cost{Request: x[0], Batch: x[1], Byte: x[2]}
+	best, least := Cost{}, math.Inf(1)
+	try := func(power float64) {
+		features := make([][]float64, len(r.features))
+		for i, f := range r.features {
+			features[i] = []float64{f[0], f[1] * math.Pow(f[2]/f[1], power)}
+		}
+		x := fit(features, r.values)
+		off := 0.0
+		for i, f := range features {
+			e := (x[0]*f[0] + x[1]*f[1]) / r.values[i]
+			off += (e - 1) * (e - 1)
+		}
+		if off < least {
+			best, least = Cost{Request: x[0], Byte: x[1], Power: power}, off
+		}
+	}
+	for p := 0.4; p < 1.2; p += 0.01 {
+		try(p)
+	}
+	for p, to := best.Power-0.01, best.Power+0.01; p <= to; p += 0.0005 {
+		try(p)
+	}
+	return best
 }
 
 // lone fits what lone requests pay beyond what a busy party pays for them.
@@ -53,10 +76,10 @@ func (r *rows) lone(pays func(requests, batches, bytes float64) float64) Lone {
 	for i, f := range r.features {
 		// Less than a busy one pays cannot be; a trace remains, so that relative errors stay bounded.
 		values = append(values, max(r.values[i]-pays(f[0], f[1], f[2]), r.values[i]/50))
-		features = append(features, []float64{1, math.Sqrt(f[2])})
+		features = append(features, []float64{1, f[2]})
 	}
 	x := fit(features, values)
-	return Lone{Request: x[0], Root: x[1]}
+	return Lone{Request: x[0], Byte: x[1]}
 }
 
 // Calibrate computes costs from the measured calibration cells. What a record costs beyond its bytes the client finds out by

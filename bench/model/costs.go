@@ -8,28 +8,38 @@ import (
 	"os"
 )
 
-// Cost is what one party pays, ns each.
+// Cost is what one party pays, ns each. A batch of n bytes costs Batch + Byte * n^Power: the more it holds, the larger the
+// pieces in which it is received, copied and written.
 type Cost struct {
 	Request float64 `json:"request_ns"`
-	Batch   float64 `json:"batch_ns"`
+	Batch   float64 `json:"batch_ns,omitempty"`
 	Record  float64 `json:"record_ns,omitempty"`
+	Byte    float64 `json:"byte_ns"`
+	Power   float64 `json:"power,omitempty"` // 0: 1
+}
+
+// of is the price of so many; batches are of one size.
+func (c *Cost) of(requests, batches, records, bytes float64) float64 {
+	return c.Request*requests + c.Record*records + batches*c.batch(bytes/batches)
+}
+
+// batch is the price of one with so many bytes.
+func (c *Cost) batch(bytes float64) float64 {
+	if c.Power != 0 {
+		bytes = math.Pow(bytes, c.Power)
+	}
+	return c.Batch + c.Byte*bytes
+}
+
+// Lone is what a request pays more when no other is in flight: both sides sleep while the other works and are woken, and what
+// otherwise goes on side by side comes one after the other, the longer the more bytes there are. ns.
+type Lone struct {
+	Request float64 `json:"request_ns"`
 	Byte    float64 `json:"byte_ns"`
 }
 
-// of is the price of so many.
-func (c *Cost) of(requests, batches, records, bytes float64) float64 {
-	return c.Request*requests + c.Batch*batches + c.Record*records + c.Byte*bytes
-}
-
-// Lone is what a request pays more when no other is in flight: both sides sleep while the other works and are woken, also in the
-// middle of a request, but the more there is to do the more rarely. So it grows as the square root of the request's bytes. ns.
-type Lone struct {
-	Request float64 `json:"request_ns"`
-	Root    float64 `json:"root_ns"` // per square root of the bytes
-}
-
 // of is the addition for a request.
-func (l *Lone) of(bytes float64) float64 { return l.Request + l.Root*math.Sqrt(bytes) }
+func (l *Lone) of(bytes float64) float64 { return l.Request + l.Byte*bytes }
 
 // Costs are a calibration: one client on one broker on one machine. Immutable.
 type Costs struct {
@@ -52,10 +62,10 @@ type Costs struct {
 // String says it in a sentence.
 func (c *Costs) String() string {
 	price := func(what string, p Cost) string {
-		return fmt.Sprintf("%s %.0f ns a request, %.0f a batch, %.3f a byte", what, p.Request, p.Batch, p.Byte)
+		return fmt.Sprintf("%s %.0f ns a request, %.0f a batch of 4 KiB, %.0f one of 64 KiB", what, p.Request, p.batch(4096), p.batch(65536))
 	}
 	out := price("client's CPU", c.Client) + fmt.Sprintf(", %.1f a record; ", c.Client.Record) + price("broker's time", c.Capacity) + "; " + price("its CPU", c.Broker)
-	return out + fmt.Sprintf("; with one in flight %.0f more and %.0f by the root of its bytes until the next request", c.LoneCycle.Request, c.LoneCycle.Root)
+	return out + fmt.Sprintf("; with one in flight %.0f more and %.3f a byte until the next request", c.LoneCycle.Request, c.LoneCycle.Byte)
 }
 
 // LoadCosts reads a frozen calibration.

@@ -211,7 +211,7 @@ const pauses = 0.9
 // unpaced: the application gives what is taken.
 func (m *machine) unpaced() Prediction {
 	s := m.s
-	perRecord := m.c.Client.Record + m.c.Client.Byte*m.record
+	perRecord := m.c.Client.Record + (m.c.Client.batch(batchHeader+m.full*m.record)-m.c.Client.Batch)/m.full
 	full := m.most()
 	if s.Sticky {
 		full = m.full

@@ -149,8 +149,9 @@ func TestFitFindsWhatMadeTheFigures(t *testing.T) {
 func TestCalibrateInverts(t *testing.T) {
 	c := costs()
 	// The broker waits for its disk: its time is more than its CPU.
-	c.Capacity = Cost{Request: 12_000, Batch: 3_000, Byte: 0.8}
-	c.LoneCycle, c.LoneClient, c.LoneBroker = Lone{Request: 30_000, Root: 300}, Lone{Request: 10_000, Root: 100}, Lone{Request: 8_000, Root: 120}
+	c.Client, c.Broker = Cost{Request: 10_000, Record: 100, Byte: 3, Power: 0.75}, Cost{Request: 10_000, Byte: 2.5, Power: 0.8}
+	c.Capacity = Cost{Request: 12_000, Byte: 7, Power: 0.83}
+	c.LoneCycle, c.LoneClient, c.LoneBroker = Lone{Request: 30_000, Byte: 0.4}, Lone{Request: 10_000, Byte: 0.1}, Lone{Request: 8_000, Byte: 0.12}
 	cells := CalibrationCells()
 	for i := range cells {
 		s := cells[i].Settings
@@ -171,12 +172,12 @@ func TestCalibrateInverts(t *testing.T) {
 	}
 	for what, pair := range map[string][2]Cost{"client": {got.Client, c.Client}, "broker": {got.Broker, c.Broker}, "capacity": {got.Capacity, c.Capacity}} {
 		near(t, what+" request", pair[0].Request, pair[1].Request)
-		near(t, what+" batch", pair[0].Batch, pair[1].Batch)
+		near(t, what+" batch", pair[0].batch(10_000), pair[1].batch(10_000))
 		near(t, what+" record", pair[0].Record, pair[1].Record)
-		near(t, what+" byte", pair[0].Byte, pair[1].Byte)
+		near(t, what+" power", pair[0].Power, pair[1].Power)
 	}
 	near(t, "alone", got.LoneCycle.Request, c.LoneCycle.Request)
-	near(t, "alone, by size", got.LoneCycle.Root, c.LoneCycle.Root)
+	near(t, "alone, by size", got.LoneCycle.Byte, c.LoneCycle.Byte)
 	// Prediction gives back what was measured, of the sweep's cells as of those that were calibrated on.
 	for _, cell := range cells {
 		p := Predict(cell.Settings, got)

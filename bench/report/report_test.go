@@ -74,7 +74,7 @@ func input(t *testing.T) *Input {
 		{Subsystem: prof.FileWrite, Seconds: 3, Fraction: 0.6, Top: []prof.Func{{Name: "vfs.write"}}}, {Subsystem: prof.Sockets, Seconds: 1.5, Fraction: 0.3}, {Subsystem: "engine", Seconds: 0.5, Fraction: 0.1}}}}
 	cost := model.Cost{Request: 10_000, Batch: 1000, Record: 100, Byte: 0.1}
 	g := model.Grid{RecordSize: []int{1024}, BatchSize: []int{16384}, Linger: []time.Duration{5 * time.Millisecond}, Partitions: []int{6}, InFlight: []int{1, 5}, Rates: []float64{0, 20_000}, Grouping: true}
-	s := &model.Report{Target: "millrace-uring", Rounds: 5, Meta: run.Meta{Command: []string{"millrace", "bench", "model"}}, Costs: &model.Costs{Target: "millrace-uring", Client: cost, Broker: cost, Capacity: cost, LoneCycle: model.Lone{Request: 40_000, Root: 300}, Cells: []model.Cell{{Name: "lone"}}}, Cells: g.Cells()}
+	s := &model.Report{Target: "millrace-uring", Rounds: 5, Meta: run.Meta{Command: []string{"millrace", "bench", "model"}}, Costs: &model.Costs{Target: "millrace-uring", Client: cost, Broker: cost, Capacity: cost, LoneCycle: model.Lone{Request: 40_000, Byte: 0.4}, Cells: []model.Cell{{Name: "lone"}}}, Cells: g.Cells()}
 	s.Predict()
 	for k := range s.Cells {
 		p := s.Cells[k].Predicted
