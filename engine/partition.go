@@ -62,6 +62,7 @@ type Partition struct {
 	writer    writeDone
 	write     *segment.Write // in flight
 	writeOp   netpoll.Op
+	wroteNs   int64 // when the last write was submitted
 	round     syncRound
 	jobs      int // out
 	touched   bool

@@ -11,8 +11,6 @@ type FileRange struct {
 	File vfs.File
 	Off  int64
 	Len  int64
-	// Cold tells that the range may not be in the page cache.
-	Cold bool
 }
 
 // FetchPlan is the answer to one partition of a fetch. The caller owns and reuses it.

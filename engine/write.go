@@ -4,6 +4,9 @@ import (
 	"millrace/netpoll"
 )
 
+// restedNs: a file written less long ago has its last page in the page cache.
+const restedNs = 1e9
+
 // writeDone is the completer of a partition's write op.
 type writeDone struct{ p *Partition }
 
@@ -39,6 +42,9 @@ func (p *Partition) submitWrite() {
 	}
 	p.write = w
 	op := &p.writeOp
+	now := p.shard.loop.NowNs()
+	op.Rested = now-p.wroteNs > restedNs
+	p.wroteNs = now
 	op.Kind, op.File, op.Off, op.Iov, op.Done = netpoll.OpWritev, w.File, w.Off, w.Iov, p.writer
 	p.shard.st.writes.Inc()
 	p.shard.loop.Submit(op)

@@ -31,7 +31,7 @@ func (f *Frontend) answerFetch(s *fetchState) {
 		p := &s.parts[at]
 		at++
 		out.Segs = append(out.Segs, netpoll.Seg{Mem: b[from:gap.Position]},
-			netpoll.Seg{File: p.plan.Range.File, Off: p.plan.Range.Off, Len: p.plan.Range.Len, Cold: p.plan.Range.Cold, Ref: p.plan.Ref})
+			netpoll.Seg{File: p.plan.Range.File, Off: p.plan.Range.Off, Len: p.plan.Range.Len, Ref: p.plan.Ref})
 		p.topic.Stats.BytesOut.Add(p.plan.Range.Len)
 		p.plan.Ref = nil
 		from = gap.Position

@@ -1,6 +1,12 @@
 package netpoll
 
 import (
+	"io"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
 	"millrace/internal/bufpool"
 	"millrace/vfs"
 )
@@ -10,6 +16,8 @@ const (
 	coldMax = 16
 	// coldBytes is how much one of them reads.
 	coldBytes = 256 << 10
+	// probeBytes is how far apart the bytes lie that tell of pages in the cache whether their read is over.
+	probeBytes = 256 << 10
 )
 
 // coldRead brings a part of a file into the page cache before it is sent. Owned by its connection's loop; it outlives the
@@ -92,4 +100,95 @@ func (r *coldRead) OpDone(op *Op) {
 		}
 		s.runCold(n.cold)
 	}
+}
+
+// inside tells how much from off on a read off the loop has just brought into the page cache.
+func (c *Conn) inside(f vfs.File, off int64) int64 {
+	if r := c.cold; r != nil && r.file == f && off >= r.from && off < r.to {
+		return r.to - off
+	}
+	return 0
+}
+
+// warm tells how much of a range can be sent without waiting for the disk. When that is nothing it has the first part
+// read off the loop, and the flush goes on when that is done. What was appended a moment ago is asked for like all else:
+// an idle log's end may have left the page cache too, and asking costs little beside a send.
+func (c *Conn) warm(f vfs.File, off, n int64) int64 {
+	if k := c.inside(f, off); k > 0 {
+		return min(n, k)
+	}
+	if resident(f.Fd(), off, n) {
+		return n
+	}
+	c.loop.conns.startCold(c, f, off, n)
+	return 0
+}
+
+// readWarm reads into b what can be read without waiting for the disk. When not all of it can, it returns 0 and has the
+// first part of the rest bytes behind off read off the loop, as far as it would be for sendfile.
+func (c *Conn) readWarm(f vfs.File, b []byte, off, rest int64) (int, error) {
+	if k := c.inside(f, off); k > 0 {
+		b = b[:min(int64(len(b)), k)]
+	} else if fd := f.Fd(); fd >= 0 {
+		n, err := readCached(fd, b, off)
+		if n == len(b) {
+			return n, nil
+		}
+		if err != unix.EOPNOTSUPP { // a file system that cannot tell is asked for all
+			c.loop.conns.startCold(c, f, off, min(rest, sendFileMax))
+			return 0, nil
+		}
+	}
+	n, err := f.ReadAt(b, off)
+	switch {
+	case n == len(b):
+		return n, nil
+	case err == nil, err == io.EOF:
+		return 0, ErrShortFile
+	}
+	return 0, err
+}
+
+// readCached reads from the page cache only: EAGAIN, or less than asked for, where it lacks something.
+func readCached(fd int, b []byte, off int64) (int, error) {
+	iov := unix.Iovec{Base: &b[0]}
+	iov.SetLen(len(b))
+	n, _, e := syscall.RawSyscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&iov)), 1, uintptr(off), 0, unix.RWF_NOWAIT)
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), nil
+}
+
+// resident asks whether [off, off+n) of a file can be sent from the page cache without waiting. When the kernel cannot
+// count pages, the probes have to do.
+func resident(fd int, off, n int64) bool {
+	if n <= 0 {
+		return true
+	}
+	page := int64(4096)
+	first := off &^ (page - 1)
+	var cs unix.Cachestat_t
+	cr := unix.CachestatRange{Off: uint64(first), Len: uint64(off + n - first)}
+	if _, _, e := syscall.RawSyscall6(unix.SYS_CACHESTAT, uintptr(fd), uintptr(unsafe.Pointer(&cr)), uintptr(unsafe.Pointer(&cs)), 0, 0, 0); e == 0 {
+		want := uint64((off + n - first + page - 1) / page)
+		if cs.Cache < want {
+			return false
+		}
+	}
+	// Pages that are still being read, by a read ahead of the kernel's own, count as cached. Such a read is done in large
+	// parts, so a few bytes tell.
+	for at := off; at < off+n-1; at += probeBytes {
+		if !probe(fd, at) {
+			return false
+		}
+	}
+	return probe(fd, off+n-1)
+}
+
+// probe tells whether one byte of a file is in the page cache; yes, where a file system cannot tell.
+func probe(fd int, off int64) bool {
+	var b [1]byte
+	n, err := readCached(fd, b[:], off)
+	return err == nil && n > 0 || err == unix.EOPNOTSUPP
 }

@@ -174,12 +174,8 @@ func (f *FileOps) ReadNow(op *Op) bool {
 	if fd < 0 || len(op.Iov[0]) == 0 {
 		return false
 	}
-	f.iov[0].Base = unsafe.SliceData(op.Iov[0])
-	f.iov[0].SetLen(len(op.Iov[0]))
-	n, _, e := syscall.Syscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&f.iov[0])), 1,
-		uintptr(op.Off), uintptr(op.Off>>32), unix.RWF_NOWAIT)
-	f.iov[0] = unix.Iovec{}
-	if e != 0 || int(n) != len(op.Iov[0]) {
+	n, err := readCached(fd, op.Iov[0], op.Off)
+	if err != nil || n != len(op.Iov[0]) {
 		return false
 	}
 	op.N, op.Err = int64(n), nil
@@ -187,11 +183,18 @@ func (f *FileOps) ReadNow(op *Op) bool {
 	return true
 }
 
-// Begin carries an operation out the way a driver without a ring does: writes on the loop thread, syncs and reads
-// that must wait for the disk on workers.
+// MustRead tells whether a write that the driver may place as it likes would first read a page from the disk.
+func (f *FileOps) MustRead(op *Op) bool {
+	const page = 4096
+	fd := op.File.Fd()
+	return op.Rested && f.host.Mode == AppendAuto && fd >= 0 && op.Off%page != 0 && !probe(fd, op.Off-1)
+}
+
+// Begin carries an operation out the way a driver without a ring does: writes on the loop thread, syncs and what must
+// wait for the disk on workers.
 func (f *FileOps) Begin(op *Op) {
 	switch {
-	case op.Kind == OpWritev:
+	case op.Kind == OpWritev && !f.MustRead(op):
 		f.Write(op)
 	case op.Kind == OpRead && op.File.Fd() < 0:
 		RunOp(op)

@@ -24,6 +24,9 @@ type Op struct {
 	File vfs.File
 	Off  int64
 	Iov  [][]byte
+	// Rested: the file was not written for a while, so that the page which a write begins in may have left the page cache
+	// and would have to be read first.
+	Rested bool
 
 	// Results, valid in OpDone.
 	N   int64

@@ -7,17 +7,14 @@ type Releaser interface {
 	Release()
 }
 
-// Seg is one piece of an outgoing message: memory, or a range of a file.
+// Seg is one piece of an outgoing message: memory, or a range of a file. What is not in the page cache is read off the loop
+// before it is sent.
 type Seg struct {
 	Mem []byte // used when File is nil
 
 	File vfs.File
 	Off  int64
 	Len  int64
-
-	// Cold tells that the range may not be in the page cache, so the driver probes before it sends and reads
-	// ahead elsewhere instead of blocking the loop.
-	Cold bool
 
 	// Ref is released when the segment has been sent or given up. May be nil.
 	Ref Releaser

@@ -1,10 +1,7 @@
 package netpoll
 
 import (
-	"io"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"millrace/vfs"
 )
@@ -52,8 +49,8 @@ func (l *Loop) NewOut() *Out {
 func (o *Out) AddMem(b []byte, ref Releaser) { o.Segs = append(o.Segs, Seg{Mem: b, Ref: ref}) }
 
 // AddFile appends a range of a file.
-func (o *Out) AddFile(f vfs.File, off, n int64, cold bool, ref Releaser) {
-	o.Segs = append(o.Segs, Seg{File: f, Off: off, Len: n, Cold: cold, Ref: ref})
+func (o *Out) AddFile(f vfs.File, off, n int64, ref Releaser) {
+	o.Segs = append(o.Segs, Seg{File: f, Off: off, Len: n, Ref: ref})
 }
 
 func (s *Seg) len() int64 {
@@ -161,11 +158,9 @@ func (c *Conn) sendSome() (int64, error) {
 	if s.File == nil || !c.loop.outs.direct(s.File, s.Len-o.off) {
 		return c.sendGathered()
 	}
-	n := min(s.Len-o.off, sendFileMax)
-	if s.Cold {
-		if n = c.warm(s.File, s.Off+o.off, n); n == 0 {
-			return 0, nil
-		}
+	n := c.warm(s.File, s.Off+o.off, min(s.Len-o.off, sendFileMax))
+	if n == 0 {
+		return 0, nil
 	}
 	sent, err := c.loop.drv.SendFile(&c.sock, s.File, s.Off+o.off, n)
 	if sent == 0 && err == nil {
@@ -227,25 +222,19 @@ func (c *Conn) gather(p *outPool) (bufs [][]byte, more bool, err error) {
 			if n == 0 && rest > 0 {
 				return bufs, true, nil
 			}
-			if s.Cold && s.File.Fd() >= 0 && n > 0 {
-				// Not the piece alone: what is not there is read ahead as far as it would be for sendfile.
-				if n = min(n, int(c.warm(s.File, s.Off+off, min(rest, sendFileMax)))); n == 0 {
-					return bufs, len(bufs) > 0, nil
-				}
-			}
 			if p.scratch == nil {
 				p.scratch = make([]byte, scratchBytes)
 			}
-			b := p.scratch[p.filled : p.filled+n]
-			if got, rerr := s.File.ReadAt(b, s.Off+off); got < n {
-				if rerr == nil || rerr == io.EOF {
-					rerr = ErrShortFile
-				}
-				return nil, false, rerr
-			}
-			p.filled += n
 			if n > 0 {
-				bufs = append(bufs, b)
+				b := p.scratch[p.filled : p.filled+n]
+				if n, err = c.readWarm(s.File, b, s.Off+off, rest); err != nil {
+					return nil, false, err
+				}
+				if n == 0 {
+					return bufs, len(bufs) > 0, nil
+				}
+				p.filled += n
+				bufs = append(bufs, b[:n])
 			}
 			if int64(n) < rest {
 				return bufs, true, nil
@@ -309,36 +298,4 @@ func (c *Conn) giveUp(err error) {
 		c.finish(c.outHead, err)
 	}
 	c.queued = 0
-}
-
-// warm tells how much of a range can be sent without waiting for the disk. When that is nothing it has the first
-// part read off the loop, and the flush goes on when that is done.
-func (c *Conn) warm(f vfs.File, off, n int64) int64 {
-	if r := c.cold; r != nil && r.file == f && off >= r.from && off < r.to {
-		return min(n, r.to-off)
-	}
-	if resident(f.Fd(), off, n) {
-		return n
-	}
-	c.loop.conns.startCold(c, f, off, n)
-	return 0
-}
-
-// resident asks whether [off, off+n) of a file is in the page cache. When the kernel cannot tell, it looks at the
-// first byte.
-func resident(fd int, off, n int64) bool {
-	if n <= 0 {
-		return true
-	}
-	page := int64(4096)
-	first := off &^ (page - 1)
-	var cs unix.Cachestat_t
-	cr := unix.CachestatRange{Off: uint64(first), Len: uint64(off + n - first)}
-	if err := unix.Cachestat(uint(fd), &cr, &cs, 0); err == nil {
-		want := uint64((off + n - first + page - 1) / page)
-		return cs.Cache >= want
-	}
-	var b [1]byte
-	k, err := unix.Preadv2(fd, [][]byte{b[:]}, off, unix.RWF_NOWAIT)
-	return err == nil && k > 0
 }

@@ -139,8 +139,6 @@ type Range struct {
 	File vfs.File
 	Off  int64
 	Len  int64
-	// Cold: not in the active segment, so perhaps not in the page cache.
-	Cold bool
 }
 
 // Slice is what a fetch from p may send: up to maxBytes, whole batches where their ends are known, nothing at or above
@@ -157,7 +155,7 @@ func (v *View) SliceBlocking(p Position, maxBytes, bound int64, wholeFirst bool)
 
 func (v *View) slice(p Position, maxBytes, bound int64, wholeFirst, block bool) (Range, error) {
 	s := p.seg
-	r := Range{File: s.file.File, Off: p.Pos, Cold: s != v.segs[len(v.segs)-1]}
+	r := Range{File: s.file.File, Off: p.Pos}
 	limit, end := s.bounds()
 	if p.Pos >= limit || bound <= p.Offset {
 		return r, nil

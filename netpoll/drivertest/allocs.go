@@ -27,7 +27,7 @@ func pingPongAllocates(t *testing.T, f netpoll.DriverFactory) {
 		}
 		o := conn.Loop().NewOut()
 		o.AddMem(got.B[:4], got)
-		o.AddFile(file, 4, int64(len(got.B)-4), true, nil)
+		o.AddFile(file, 4, int64(len(got.B)-4), nil)
 		conn.Send(o)
 	})
 	h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {

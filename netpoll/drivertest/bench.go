@@ -244,7 +244,7 @@ func loopFetch(f *osFile) func(*netpoll.Conn, *bufpool.Buf) {
 		b.Release()
 		o := c.Loop().NewOut()
 		o.AddMem(benchAnswer[:], nil)
-		o.AddFile(f, off, benchFrame, false, nil)
+		o.AddFile(f, off, benchFrame, nil)
 		off = (off + benchFrame) % benchFile
 		c.Send(o)
 	}

@@ -125,7 +125,7 @@ func closeDuringSend(t *testing.T, f netpoll.DriverFactory) {
 		for range 20 {
 			o := c.Loop().NewOut()
 			o.AddMem(content[:1000], &refs)
-			o.AddFile(file, 0, int64(len(content)), true, &refs)
+			o.AddFile(file, 0, int64(len(content)), &refs)
 			segs.Add(2)
 			outs.Add(1)
 			o.Done = outFunc(func(_ *netpoll.Out, err error) {

@@ -120,6 +120,42 @@ func fileErrors(t *testing.T, f netpoll.DriverFactory) {
 	}
 }
 
+// writeBehindColdPage: an append to a file whose last page has to be read from the disk first does not hold up the loop,
+// seen by an append behind it that ends before it.
+func writeBehindColdPage(t *testing.T, f netpoll.DriverFactory) {
+	r := newRig(t, f, nil, rigOptions{})
+	l := r.loops[0]
+	cold, warm := tempFile(t), tempFile(t)
+	want := noise(1, 6000)
+	if _, err := cold.WriteAt(want[:5000], 0); err != nil {
+		t.Fatal(err)
+	}
+	evict(t, cold, 5000)
+	buf := l.Pool().GetForce(1000)
+	defer buf.Release()
+	copy(buf.B, want[5000:])
+	ends := make(chan string, 2)
+	op := func(name string, file vfs.File, off int64) *netpoll.Op {
+		return &netpoll.Op{Kind: netpoll.OpWritev, File: file, Off: off, Iov: [][]byte{buf.B}, Rested: true, Done: opFunc(func(op *netpoll.Op) {
+			if op.Err != nil || op.N != 1000 {
+				t.Errorf("%s: %d bytes, %v", name, op.N, op.Err)
+			}
+			ends <- name
+		})}
+	}
+	l.PostFunc(func() {
+		l.Submit(op("cold", cold, 5000))
+		l.Submit(op("warm", warm, 0))
+	})
+	if first, second := <-ends, <-ends; first != "warm" || second != "cold" {
+		t.Errorf("%s ended before %s", first, second)
+	}
+	got := make([]byte, 6000)
+	if _, err := cold.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("read back: %v", err)
+	}
+}
+
 // syncsInParallel: slow datasyncs of many files overlap, and the loop goes on meanwhile.
 func syncsInParallel(t *testing.T, f netpoll.DriverFactory) {
 	r := newRig(t, f, &handler{}, rigOptions{})

@@ -40,6 +40,7 @@ var cases = []struct {
 	{name: "ShortFile", fn: shortFile},
 	{name: "FileOps", fn: fileOps, files: true},
 	{name: "FileErrors", fn: fileErrors, files: true},
+	{name: "WriteBehindColdPage", fn: writeBehindColdPage, files: true},
 	{name: "SyncsInParallel", fn: syncsInParallel, files: true},
 	{name: "NeverNested", fn: neverNested, files: true},
 	{name: "OneTurn", fn: oneTurn},

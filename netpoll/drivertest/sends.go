@@ -65,13 +65,11 @@ func segments(t *testing.T, f netpoll.DriverFactory, copied bool) {
 				segs++
 				switch rnd.Intn(4) {
 				case 0:
-					o.AddFile(mem, int64(off), int64(n), false, &refs)
+					o.AddFile(mem, int64(off), int64(n), &refs)
 				case 1:
 					o.AddMem(part, &refs)
-				case 2:
-					o.AddFile(real, int64(off), int64(n), true, &refs)
 				default:
-					o.AddFile(real, int64(off), int64(n), false, &refs)
+					o.AddFile(real, int64(off), int64(n), &refs)
 				}
 			}
 			outs++
@@ -155,7 +153,7 @@ func slow(t *testing.T, f netpoll.DriverFactory, copied bool) {
 		b.Release()
 		o := c.Loop().NewOut()
 		if copied {
-			o.AddFile(file, 0, answer, false, nil)
+			o.AddFile(file, 0, answer, nil)
 		} else {
 			o.AddMem(body, nil)
 		}
@@ -224,7 +222,7 @@ func cold(t *testing.T, f netpoll.DriverFactory, copied bool) {
 		}
 		o := c.Loop().NewOut()
 		o.AddMem([]byte("head"), nil)
-		o.AddFile(from, int64(off), int64(n), true, nil)
+		o.AddFile(from, int64(off), int64(n), nil)
 		o.AddMem([]byte("tail"), nil)
 		c.Send(o)
 	}
@@ -232,14 +230,6 @@ func cold(t *testing.T, f netpoll.DriverFactory, copied bool) {
 	var ks []*client
 	for range 40 { // more than reads ahead are allowed at a time
 		ks = append(ks, dial(t, r.addr))
-	}
-	drop := func(f vfs.File) {
-		if err := unix.Fdatasync(f.Fd()); err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Fadvise(f.Fd(), 0, 0, unix.FADV_DONTNEED); err != nil {
-			t.Fatal(err)
-		}
 	}
 	ask := func(k *client, off, n int) {
 		b := binary.BigEndian.AppendUint32(nil, 8)
@@ -250,11 +240,11 @@ func cold(t *testing.T, f netpoll.DriverFactory, copied bool) {
 		return bytes.Join([][]byte{[]byte("head"), content[off : off+n], []byte("tail")}, nil)
 	}
 	for _, c := range [][2]int{{0, 6 << 20}, {4097, 100}, {1000, 3 << 20}, {5<<20 + 1, 1<<20 - 1}, {77, 16 << 10}} {
-		drop(file)
+		drop(t, file)
 		ask(ks[0], c[0], c[1])
 		ks[0].expect(want(c[0], c[1]))
 	}
-	drop(file)
+	drop(t, file)
 	for i, k := range ks {
 		ask(k, i*100_000, 150_000)
 	}
@@ -264,23 +254,40 @@ func cold(t *testing.T, f netpoll.DriverFactory, copied bool) {
 	// What the disk had to be asked for was read off the loop, in pieces as large as for sendfile. Counted on a file of
 	// which nothing was sent: the kernel frees what was received when the sender's CPU next receives, and till then those
 	// pages stay in the cache, whoever asks for them to go.
-	var fs unix.Statfs_t
-	if err := unix.Fstatfs(unsent.Fd(), &fs); err != nil {
-		t.Fatal(err)
-	}
-	if fs.Type == unix.TMPFS_MAGIC {
-		lacking(t, "TMPDIR is a tmpfs: its files are nowhere but in the page cache")
-	}
-	eventually(t, "the file that was not sent leaves the page cache", func() bool {
-		drop(unsent)
-		return cachedPages(t, unsent, len(content)) == 0
-	})
+	evict(t, unsent, len(content))
 	before := calls.reads.Load()
 	ask(ks[0], len(content)+5<<20, 1<<20)
 	ks[0].expect(want(5<<20, 1<<20))
 	if n := calls.reads.Load() - before; n < 1 || n > 8 {
 		t.Errorf("%d reads off the loop for 1 MiB that was not in the page cache", n)
 	}
+}
+
+// drop asks for a file's pages to leave the page cache.
+func drop(t *testing.T, f vfs.File) {
+	t.Helper()
+	if err := unix.Fdatasync(f.Fd()); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Fadvise(f.Fd(), 0, 0, unix.FADV_DONTNEED); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// evict waits until the first n bytes of a file have left the page cache.
+func evict(t *testing.T, f vfs.File, n int) {
+	t.Helper()
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(f.Fd(), &fs); err != nil {
+		t.Fatal(err)
+	}
+	if fs.Type == unix.TMPFS_MAGIC {
+		lacking(t, "TMPDIR is a tmpfs: its files are nowhere but in the page cache")
+	}
+	eventually(t, "the file leaves the page cache", func() bool {
+		drop(t, f)
+		return cachedPages(t, f, n) == 0
+	})
 }
 
 // lacking ends a test for which this machine lacks something; in CI that is a failure.
@@ -310,15 +317,13 @@ func shortFile(t *testing.T, f netpoll.DriverFactory) {
 	for _, v := range []struct {
 		file   vfs.File
 		n      int64
-		cold   bool
 		copied bool
-	}{{file, 100 << 10, false, false}, {file, 100 << 10, true, false}, {&memFile{b: make([]byte, 10)}, 100, false, false}, {file, 40 << 10, false, false},
-		{file, 100 << 10, false, true}, {file, 100 << 10, true, true}} {
+	}{{file, 100 << 10, false}, {&memFile{b: make([]byte, 10)}, 100, false}, {file, 40 << 10, false}, {file, 100 << 10, true}} {
 		h := &handler{}
 		h.frame = func(c *netpoll.Conn, b *bufpool.Buf) {
 			b.Release()
 			o := c.Loop().NewOut()
-			o.AddFile(v.file, 0, v.n, v.cold, nil)
+			o.AddFile(v.file, 0, v.n, nil)
 			c.Send(o)
 		}
 		r := newRig(t, f, h, rigOptions{copied: v.copied})
