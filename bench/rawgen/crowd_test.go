@@ -1,6 +1,7 @@
 package rawgen
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,5 +52,19 @@ func TestSplitConsumersShareThePartitions(t *testing.T) {
 	}
 	if got.Records == 0 || got.Records > r.Records*3/2 {
 		t.Errorf("%d records read of %d", got.Records, r.Records)
+	}
+}
+
+// A consumer that comes late must not miss what was produced since the offsets were taken.
+func TestTailBeginsAtTheOffsetsGiven(t *testing.T) {
+	s := serve(t, sink.Options{Mode: "write"})
+	createTopic(t, s.Addr(), "tail", 2)
+	r := mustProduce(t, ProduceOptions{Addr: s.Addr(), Topic: "tail", Partitions: 2, Acks: 1, Requests: 30})
+	var seen, ready atomic.Int64
+	var stop atomic.Bool
+	got, err := Fetch(FetchOptions{Addr: s.Addr(), Topic: "tail", Partitions: 2, Consumers: 2, MaxWaitMs: 50, tail: []int64{0, 0}, stop: &stop, ready: func() { ready.Add(1) },
+		arrived: func(int, int64, int64) { stop.Store(seen.Add(1) == 2*r.Batches) }})
+	if err != nil || got.FailureCount > 0 || got.Batches != 2*r.Batches || ready.Load() != 1 {
+		t.Fatalf("%v %+v, ready %d times; %d batches were produced", err, got, ready.Load(), r.Batches)
 	}
 }

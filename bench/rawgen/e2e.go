@@ -57,7 +57,7 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 	var seen atomic.Int64
 	var lost int64
 	f.Addr, f.Topic, f.TopicID, f.Partitions = o.Addr, o.Topic, o.TopicID, o.Partitions
-	f.tail, f.stop, f.BatchLen, f.BatchRecords, f.RecordSize = true, &atomic.Bool{}, 0, 0, o.RecordSize
+	f.tail, f.stop, f.BatchLen, f.BatchRecords, f.RecordSize = start, &atomic.Bool{}, 0, 0, o.RecordSize
 	records := int64(wire.NewBodies(1, o.RecordSize, o.BatchBytes, 1).Records) // per batch
 	var mu sync.Mutex                                                          // consumers are threads
 	f.arrived = func(p int, base, at int64) {
@@ -76,11 +76,18 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 		err error
 	}
 	consumed := make(chan end, 1)
+	connected := make(chan struct{})
+	f.ready = func() { close(connected) }
 	go func() {
 		r, err := Fetch(f)
 		consumed <- end{r, err}
 	}()
-	time.Sleep(200 * time.Millisecond) // its first fetch waits at the broker
+	select { // beside two thousand others who connect it may take a while
+	case <-connected:
+	case c := <-consumed:
+		return nil, c.err
+	}
+	time.Sleep(200 * time.Millisecond) // their first fetches wait at the broker
 	res, err := Produce(o)
 	if err != nil {
 		f.stop.Store(true)

@@ -40,7 +40,8 @@ type FetchOptions struct {
 	WatchPID          int
 	Patience          time.Duration // default 60 s
 
-	tail    bool // start at the end and wait there
+	tail    []int64 // start at these offsets, which may be the end, and wait there
+	ready   func()  // called once all consumers are connected
 	stop    *atomic.Bool
 	arrived func(partition int, base int64, at int64)
 }
@@ -109,6 +110,9 @@ func Fetch(o FetchOptions) (*Result, error) {
 		c.index = i
 		consumers[i] = c
 	}
+	if o.ready != nil {
+		o.ready()
+	}
 	w := StartWatch(o.WatchPID, os.Getpid())
 	began := Now()
 	var wait sync.WaitGroup
@@ -149,12 +153,10 @@ func newConsumer(o *FetchOptions) (*consumer, error) {
 		return nil, err
 	}
 	c := &consumer{o: o, first: first, end: end, next: append([]int64(nil), first...), asked: make([]int64, o.Partitions), latency: NewHistogram()}
-	if o.tail {
-		copy(c.next, end)
-	}
+	copy(c.next, o.tail)
 	for i := range c.asked {
 		c.asked[i] = -1
-		if first[i] == end[i] && !o.tail {
+		if first[i] == end[i] && o.tail == nil {
 			return nil, fmt.Errorf("partition %d of %s is empty", i, o.Topic)
 		}
 	}
@@ -199,7 +201,7 @@ func (c *consumer) ask() error {
 		if c.o.Split && p%c.o.Consumers != c.index {
 			continue
 		}
-		if next >= c.end[p] && !c.o.tail {
+		if next >= c.end[p] && c.o.tail == nil {
 			next = c.first[p] // read it all again
 			c.next[p] = next
 		}
