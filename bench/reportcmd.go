@@ -13,18 +13,20 @@ import (
 
 // reportCommand makes a page of the JSON of campaigns and sweeps.
 func reportCommand() *cobra.Command {
-	var html, markdown string
+	var html, markdown, overview string
 	c := &cobra.Command{
 		Use:   "report FILE.json...",
 		Short: "Turn the JSON of runs and sweeps into one page, and into Markdown",
 		Long: `Turn the JSON of bench run (parts of one campaign are joined) and of bench model into one HTML page that needs nothing beside
 it, and into Markdown:
 
-  millrace bench report parts/*.json sweep.json --html report.html --markdown report.md`,
+  millrace bench report parts/*.json sweep.json --html report.html --markdown report.md
+
+--overview writes one Markdown table of all brokers on all workloads.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if html == "" && markdown == "" {
-				return errors.New("name a file: --html FILE, --markdown FILE or both")
+			if html == "" && markdown == "" && overview == "" {
+				return errors.New("name a file: --html FILE, --markdown FILE or --overview FILE")
 			}
 			in, err := report.Load(args)
 			if err != nil {
@@ -36,7 +38,10 @@ it, and into Markdown:
 			if err := writeReport(markdown, in, report.WriteMarkdown); err != nil {
 				return err
 			}
-			for _, f := range []string{html, markdown} {
+			if err := writeReport(overview, in, report.WriteOverview); err != nil {
+				return err
+			}
+			for _, f := range []string{html, markdown, overview} {
 				if f != "" {
 					fmt.Fprintln(cmd.OutOrStdout(), f)
 				}
@@ -46,6 +51,7 @@ it, and into Markdown:
 	}
 	c.Flags().StringVar(&html, "html", "", "write the page here")
 	c.Flags().StringVar(&markdown, "markdown", "", "write Markdown here")
+	c.Flags().StringVar(&overview, "overview", "", "write one table of all brokers on all workloads here, Markdown")
 	return c
 }
 

@@ -67,6 +67,7 @@ Example, with Apache Kafka beside Millrace:
 			if err := f.fill(cmd, &o); err != nil {
 				return err
 			}
+			defer func() { _ = os.Remove(o.Dir) }() // if nothing is left in it
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			if f.parts != "" {
@@ -218,6 +219,14 @@ func genJob() *cobra.Command {
 	}}
 }
 
+// sameCommand warns when a part that is there already was measured by another command: what would be joined may not belong together.
+func (f *runFlags) sameCommand(cmd *cobra.Command, file string) {
+	r, err := run.LoadReport(file)
+	if err == nil && !slices.Equal(r.Meta.Command, os.Args) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is there already, measured by another command, and is kept:\n  %s\n", file, strings.Join(r.Meta.Command, " "))
+	}
+}
+
 // inParts runs what is missing of a campaign, part by part.
 func (f *runFlags) inParts(ctx context.Context, cmd *cobra.Command, o run.Options) error {
 	if err := os.MkdirAll(f.parts, 0o755); err != nil {
@@ -228,7 +237,9 @@ func (f *runFlags) inParts(ctx context.Context, cmd *cobra.Command, o run.Option
 	var files []*run.Report
 	for n, p := range parts {
 		file := filepath.Join(f.parts, p.Name+".json")
-		if !run.Whole(file) {
+		if run.Whole(file) {
+			f.sameCommand(cmd, file)
+		} else {
 			if f.sitting > 0 && time.Since(began) > f.sitting {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d parts are done and the time is over: start again to go on\n", n, len(parts))
 				break

@@ -43,7 +43,7 @@ func (p *Partition) submitWrite() {
 	p.write = w
 	op := &p.writeOp
 	now := p.shard.loop.NowNs()
-	op.Rested = now-p.wroteNs > restedNs
+	op.Rested = p.wroteNs == 0 || now-p.wroteNs > restedNs
 	p.wroteNs = now
 	op.Kind, op.File, op.Off, op.Iov, op.Done = netpoll.OpWritev, w.File, w.Off, w.Iov, p.writer
 	p.shard.st.writes.Inc()

@@ -2,6 +2,7 @@ package netpoll
 
 import (
 	"io"
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -16,9 +17,23 @@ const (
 	coldMax = 16
 	// coldBytes is how much one of them reads.
 	coldBytes = 256 << 10
-	// probeBytes is how far apart the bytes lie that tell of pages in the cache whether their read is over.
+	// probeBytes is how far apart the bytes lie that tell of pages in the cache whether their read is over: where the kernel reads
+	// ahead by less, a loop may wait for one small read that it missed.
 	probeBytes = 256 << 10
+	// warmNs is how long pages are trusted to stay that were read off the loop to be sent.
+	warmNs = 1e9
 )
+
+// pageBytes is what cachestat counts in.
+var pageBytes = int64(os.Getpagesize())
+
+// warmRange is a part of a file that was asked for in this turn and found in the page cache, so that neither the rest of a send
+// that the socket cut short nor the next consumer of the same bytes asks again. Owned by its loop.
+type warmRange struct {
+	file     vfs.File
+	from, to int64
+	at       int64 // the turn, by the loop's clock
+}
 
 // coldRead brings a part of a file into the page cache before it is sent. Owned by its connection's loop; it outlives the
 // connection while its operation is in flight.
@@ -29,6 +44,7 @@ type coldRead struct {
 	buf      *bufpool.Buf
 	file     vfs.File
 	from, to int64 // what is in the page cache, as far as we know
+	at       int64 // when it was read
 	want     int64
 }
 
@@ -41,7 +57,7 @@ func (s *connSet) startCold(c *Conn, f vfs.File, off, n int64) {
 		c.cold = r
 	}
 	r.file, r.from, r.to = f, off, off
-	r.op.Off = off
+	r.op.Off, r.op.Rested = off, true
 	c.chilled = true
 	if n > coldBytes {
 		n = coldBytes
@@ -85,7 +101,7 @@ func (r *coldRead) OpDone(op *Op) {
 	case op.N == 0:
 		c.Close(ErrShortFile)
 	default:
-		r.to = r.from + op.N
+		r.to, r.at = r.from+op.N, c.loop.nowNs
 		c.markDirty()
 	}
 	for s.coldHead != nil && s.coldRunning < coldMax {
@@ -102,10 +118,14 @@ func (r *coldRead) OpDone(op *Op) {
 	}
 }
 
-// inside tells how much from off on a read off the loop has just brought into the page cache.
+// inside tells how much from off on is known to be in the page cache: read off the loop lately, or found there in this turn.
 func (c *Conn) inside(f vfs.File, off int64) int64 {
-	if r := c.cold; r != nil && r.file == f && off >= r.from && off < r.to {
+	now := c.loop.nowNs
+	if r := c.cold; r != nil && r.file == f && off >= r.from && off < r.to && now-r.at < warmNs {
 		return r.to - off
+	}
+	if w := &c.loop.outs.warm; w.file == f && off >= w.from && off < w.to && w.at == now {
+		return w.to - off
 	}
 	return 0
 }
@@ -118,6 +138,7 @@ func (c *Conn) warm(f vfs.File, off, n int64) int64 {
 		return min(n, k)
 	}
 	if resident(f.Fd(), off, n) {
+		c.loop.outs.warm = warmRange{f, off, off + n, c.loop.nowNs}
 		return n
 	}
 	c.loop.conns.startCold(c, f, off, n)
@@ -134,7 +155,7 @@ func (c *Conn) readWarm(f vfs.File, b []byte, off, rest int64) (int, error) {
 		if n == len(b) {
 			return n, nil
 		}
-		if err != unix.EOPNOTSUPP { // a file system that cannot tell is asked for all
+		if !cannotTell(err) {
 			c.loop.conns.startCold(c, f, off, min(rest, sendFileMax))
 			return 0, nil
 		}
@@ -149,31 +170,36 @@ func (c *Conn) readWarm(f vfs.File, b []byte, off, rest int64) (int, error) {
 	return 0, err
 }
 
-// readCached reads from the page cache only: EAGAIN, or less than asked for, where it lacks something.
+// readCached reads from the page cache without waiting for the disk: EAGAIN, or less than asked for, where it lacks something.
+// The kernel may begin to read ahead then, which can sleep for memory, so this is no raw system call.
 func readCached(fd int, b []byte, off int64) (int, error) {
 	iov := unix.Iovec{Base: &b[0]}
 	iov.SetLen(len(b))
-	n, _, e := syscall.RawSyscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&iov)), 1, uintptr(off), 0, unix.RWF_NOWAIT)
+	n, _, e := syscall.Syscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&iov)), 1, uintptr(off), uintptr(off>>32), unix.RWF_NOWAIT)
 	if e != 0 {
 		return 0, e
 	}
 	return int(n), nil
 }
 
-// resident asks whether [off, off+n) of a file can be sent from the page cache without waiting. When the kernel cannot
-// count pages, the probes have to do.
+// cannotTell: the file system, the kernel, or whoever filters its calls does not know reads that do not wait.
+func cannotTell(err error) bool {
+	return err == unix.EOPNOTSUPP || err == unix.ENOSYS || err == unix.EPERM
+}
+
+// resident asks whether [off, off+n) of a file can be sent from the page cache without waiting; yes, where that cannot be told.
 func resident(fd int, off, n int64) bool {
 	if n <= 0 {
 		return true
 	}
-	page := int64(4096)
-	first := off &^ (page - 1)
+	first := off &^ (pageBytes - 1)
 	var cs unix.Cachestat_t
 	cr := unix.CachestatRange{Off: uint64(first), Len: uint64(off + n - first)}
 	if _, _, e := syscall.RawSyscall6(unix.SYS_CACHESTAT, uintptr(fd), uintptr(unsafe.Pointer(&cr)), uintptr(unsafe.Pointer(&cs)), 0, 0, 0); e == 0 {
-		want := uint64((off + n - first + page - 1) / page)
-		if cs.Cache < want {
-			return false
+		if want := uint64((off + n - first + pageBytes - 1) / pageBytes); cs.Cache < want {
+			// Overlay file systems have their pages elsewhere and seem to have none. They do not know reads that do not wait
+			// either: asked far behind the file's end, so that nothing is read.
+			return cs.Cache == 0 && !tells(fd)
 		}
 	}
 	// Pages that are still being read, by a read ahead of the kernel's own, count as cached. Such a read is done in large
@@ -186,9 +212,16 @@ func resident(fd int, off, n int64) bool {
 	return probe(fd, off+n-1)
 }
 
-// probe tells whether one byte of a file is in the page cache; yes, where a file system cannot tell.
+// tells whether reads of this file say what is not in the page cache.
+func tells(fd int) bool {
+	var b [1]byte
+	_, err := readCached(fd, b[:], 1<<60)
+	return !cannotTell(err)
+}
+
+// probe tells whether one byte of a file is in the page cache; yes, where that cannot be told.
 func probe(fd int, off int64) bool {
 	var b [1]byte
 	n, err := readCached(fd, b[:], off)
-	return err == nil && n > 0 || err == unix.EOPNOTSUPP
+	return err == nil && n > 0 || cannotTell(err)
 }

@@ -30,7 +30,8 @@
 // sleeping thread costs 6 us and its latency 20; no yield while looking (8 us for a locked thread); sends, sendfile and
 // the rest of big frames by direct nonblocking calls on the loop thread; ring operations where something may wait: idle
 // receives, accepts, datasyncs, reads. Buffered ring writes were slower than pwritev at every size, so that
-// "auto" appends are written on the loop thread with either driver.
+// "auto" appends are written on the loop thread with either driver, but for those that would first read a page from the disk
+// (docs/adr/0009).
 //
 // Files: api.go, op.go, out.go, handler.go, driver.go (the contracts); loop.go (Loop), turn.go (a turn, waiting, looking,
 // closing), mailbox.go, timer.go, offload.go (workers), metrics.go; conn.go (Conn), recv.go (frames), send.go (messages),

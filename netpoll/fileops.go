@@ -185,9 +185,8 @@ func (f *FileOps) ReadNow(op *Op) bool {
 
 // MustRead tells whether a write that the driver may place as it likes would first read a page from the disk.
 func (f *FileOps) MustRead(op *Op) bool {
-	const page = 4096
 	fd := op.File.Fd()
-	return op.Rested && f.host.Mode == AppendAuto && fd >= 0 && op.Off%page != 0 && !probe(fd, op.Off-1)
+	return op.Rested && f.host.Mode == AppendAuto && fd >= 0 && op.Off%pageBytes != 0 && !probe(fd, op.Off-1)
 }
 
 // Begin carries an operation out the way a driver without a ring does: writes on the loop thread, syncs and what must
@@ -199,7 +198,7 @@ func (f *FileOps) Begin(op *Op) {
 	case op.Kind == OpRead && op.File.Fd() < 0:
 		RunOp(op)
 		f.End(op)
-	case op.Kind == OpRead && f.ReadNow(op):
+	case op.Kind == OpRead && !op.Rested && f.ReadNow(op):
 	default:
 		f.Async(op)
 	}

@@ -24,8 +24,8 @@ type Op struct {
 	File vfs.File
 	Off  int64
 	Iov  [][]byte
-	// Rested: the file was not written for a while, so that the page which a write begins in may have left the page cache
-	// and would have to be read first.
+	// Rested: what the operation touches may have left the page cache. A write asks for the page that it begins in, which would
+	// have to be read first; a read is not tried on the loop.
 	Rested bool
 
 	// Results, valid in OpDone.

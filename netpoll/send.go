@@ -27,6 +27,7 @@ type outPool struct {
 	scratch []byte
 	filled  int  // bytes of scratch that the last gather read
 	copies  bool // LoopOptions.CopyFiles
+	warm    warmRange
 }
 
 // direct tells whether n bytes of a file go from the page cache to the socket without passing through memory of ours.

@@ -6,7 +6,7 @@
 // batches of all partitions of that broker. What client and broker pay for a request, a batch, a record and a byte comes from five
 // named cells that are measured once and then frozen (Costs). Nothing of the sweep flows back into them. The broker's capacity
 // is wall time and not CPU, because a busy broker also waits for pages and for the disk. With one request in flight a part is
-// added that grows with the root of the request's size: both sides sleep and are woken.
+// added that grows with the request's size: both sides sleep and are woken.
 //
 // Cells are measured on a topic of their own that is deleted afterwards; the next begins when its files are gone and the file
 // system is written out, so that a run does not pay for the one before.
@@ -15,5 +15,6 @@
 // handed over in lumps, tick by tick. It does not know retries, compression, or a broker that pauses.
 //
 // Files: predict.go (the arithmetic), costs.go (what was calibrated), calibrate.go (the five cells and the fit), fit.go (least
-// squares), sweep.go (the grid), measure.go (running cells), settle.go (waiting until a run has left nothing to do), best.go (choosing a setting), table.go (text).
+// squares), sweep.go (the grid), measure.go (running cells), settle.go (waiting until a run has left nothing to do), best.go (choosing a
+// setting), table.go and others.go (text).
 package model

@@ -84,7 +84,7 @@ func TestSweepAgainstTheNullSink(t *testing.T) {
 		t.Errorf("%d rounds, %d runs of the first cell, or the costs moved", r.Rounds, len(r.Cells[0].Runs))
 	}
 	r.WriteTable(&table)
-	for _, want := range []string{"Costs, frozen, from 5 cells", "Within 20 %", "Grouping by broker"} {
+	for _, want := range []string{"Costs, frozen, from 5 cells", "Within 20 %", "buffer.memory exhausted or not: within 20 % in", "Grouping by broker"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, table.String())
 		}

@@ -113,6 +113,7 @@ func (r *Report) WriteTable(out io.Writer) {
 		fmt.Fprintf(out, "\nWithin 20 %%: throughput %d of %d cells (%.0f %%), requests/s %d (%.0f %%), both %d (%.0f %%)\n", s.Records, s.Cells, float64(s.Records)/n*100, s.Requests, float64(s.Requests)/n*100, s.Both, float64(s.Both)/n*100)
 	}
 	r.writeMisses(out)
+	r.writeOthers(out)
 	r.writePairs(out)
 }
 

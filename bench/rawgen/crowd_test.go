@@ -63,7 +63,11 @@ func TestTailBeginsAtTheOffsetsGiven(t *testing.T) {
 	var seen, ready atomic.Int64
 	var stop atomic.Bool
 	got, err := Fetch(FetchOptions{Addr: s.Addr(), Topic: "tail", Partitions: 2, Consumers: 2, MaxWaitMs: 50, tail: []int64{0, 0}, stop: &stop, ready: func() { ready.Add(1) },
-		arrived: func(int, int64, int64) { stop.Store(seen.Add(1) == 2*r.Batches) }})
+		arrived: func(int, int64, int64) {
+			if seen.Add(1) == 2*r.Batches {
+				stop.Store(true)
+			}
+		}})
 	if err != nil || got.FailureCount > 0 || got.Batches != 2*r.Batches || ready.Load() != 1 {
 		t.Fatalf("%v %+v, ready %d times; %d batches were produced", err, got, ready.Load(), r.Batches)
 	}

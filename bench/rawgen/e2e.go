@@ -85,7 +85,10 @@ func EndToEnd(o ProduceOptions, f FetchOptions) (*Result, error) {
 	select { // beside two thousand others who connect it may take a while
 	case <-connected:
 	case c := <-consumed:
-		return nil, c.err
+		if c.err != nil {
+			return nil, c.err
+		}
+		consumed <- c // all of them failed at once: the result tells
 	}
 	time.Sleep(200 * time.Millisecond) // their first fetches wait at the broker
 	res, err := Produce(o)

@@ -72,6 +72,9 @@ func (o *FetchOptions) Validate() error {
 	return nil
 }
 
+// intervalsMax bounds the seconds that a consumer keeps.
+const intervalsMax = 1 << 16
+
 // consumer is one connection with one Fetch in flight. Owned by its thread.
 type consumer struct {
 	o       *FetchOptions
@@ -92,6 +95,8 @@ type consumer struct {
 	latency *hdrhistogram.Histogram
 	res     Result
 	bytes   int64
+	seconds []Interval // what came in each second since the load began
+	began   int64
 }
 
 // Fetch runs a consuming load to its end.
@@ -139,6 +144,15 @@ func Fetch(o FetchOptions) (*Result, error) {
 		latency.Merge(c.latency)
 	}
 	total.PayloadBytes = total.Records * int64(o.RecordSize)
+	for _, c := range consumers {
+		for n, s := range c.seconds {
+			if n == len(total.Intervals) {
+				total.Intervals = append(total.Intervals, Interval{Second: n})
+			}
+			total.Intervals[n].Records += s.Records
+			total.Intervals[n].Bytes += s.Records * int64(o.RecordSize)
+		}
+	}
 	total.Latency = NewDist(latency)
 	return total, nil
 }
@@ -172,6 +186,7 @@ func newConsumer(o *FetchOptions) (*consumer, error) {
 }
 
 func (c *consumer) run(began int64) {
+	c.began = began
 	quota := c.o.Bytes / int64(c.o.Consumers)
 	for {
 		at := Now()
@@ -377,6 +392,13 @@ func (c *consumer) count(p, batches, records int, next int64) {
 	c.res.Batches += int64(batches)
 	c.res.Records += int64(batches * records)
 	c.next[p] = next
+	second := int((Now() - c.began) / 1e9)
+	for len(c.seconds) <= second && second < intervalsMax {
+		c.seconds = append(c.seconds, Interval{})
+	}
+	if second < len(c.seconds) {
+		c.seconds[second].Records += int64(batches * records)
+	}
 }
 
 func (c *consumer) verify(p, total int) {

@@ -110,6 +110,22 @@ func NewDist(h *hdrhistogram.Histogram) *Dist {
 	return d
 }
 
+// JoinDists is the distribution of all samples of several; nil if there are none.
+func JoinDists(ds ...*Dist) (*Dist, error) {
+	sum := NewHistogram()
+	for _, d := range ds {
+		if d == nil {
+			continue
+		}
+		h, err := hdrhistogram.Decode([]byte(d.Encoded))
+		if err != nil {
+			return nil, fmt.Errorf("a distribution without its histogram: %w", err)
+		}
+		sum.Merge(h)
+	}
+	return NewDist(sum), nil
+}
+
 // Record notes nanoseconds; what the histogram cannot hold counts as its greatest value.
 func Record(h *hdrhistogram.Histogram, ns int64) {
 	ns = max(ns, h.LowestTrackableValue())

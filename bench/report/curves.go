@@ -20,27 +20,13 @@ func latency(r *rawgen.Result) *rawgen.Dist {
 
 // joined is the histogram of all counted runs of a load on a target; nil if none is stored.
 func joined(c *run.Report, pass, load, target string) *hdrhistogram.Histogram {
-	var sum *hdrhistogram.Histogram
+	var runs []*rawgen.Result
 	for i := range c.Runs {
-		r := &c.Runs[i]
-		if r.Load != load || r.Target != target || r.Pass != pass || !r.Counts() {
-			continue
-		}
-		d := latency(r.Result)
-		if d == nil || d.Encoded == "" {
-			continue
-		}
-		h, err := hdrhistogram.Decode([]byte(d.Encoded))
-		if err != nil {
-			continue // the quantiles are in the table still
-		}
-		if sum == nil {
-			sum = h
-		} else {
-			sum.Merge(h)
+		if r := &c.Runs[i]; r.Load == load && r.Target == target && r.Pass == pass && r.Counts() {
+			runs = append(runs, r.Result)
 		}
 	}
-	return sum
+	return merged(runs)
 }
 
 // curve is latency in us over quantiles, as far as the number of samples carries.

@@ -24,22 +24,18 @@ func Load(files []string) (*Input, error) {
 		if err != nil {
 			return nil, err
 		}
-		var kind struct {
-			Loads *json.RawMessage `json:"loads"`
-			Cells *json.RawMessage `json:"cells"`
-			Runs  *json.RawMessage `json:"runs"`
-		}
+		var kind map[string]json.RawMessage
 		if err := json.Unmarshal(b, &kind); err != nil {
 			return nil, fmt.Errorf("%s: %w", f, err)
 		}
 		switch {
-		case kind.Cells != nil:
+		case has(kind, "cells"):
 			r := &model.Report{}
 			if err := json.Unmarshal(b, r); err != nil {
 				return nil, fmt.Errorf("%s: %w", f, err)
 			}
 			in.Sweeps = append(in.Sweeps, r)
-		case kind.Loads != nil || kind.Runs != nil:
+		case has(kind, "loads") || has(kind, "runs"): // null where it had procedures only
 			r := &run.Report{}
 			if err := json.Unmarshal(b, r); err != nil {
 				return nil, fmt.Errorf("%s: %w", f, err)
@@ -53,4 +49,9 @@ func Load(files []string) (*Input, error) {
 		in.Campaign = run.Merge(parts)
 	}
 	return in, nil
+}
+
+func has(m map[string]json.RawMessage, key string) bool {
+	_, ok := m[key]
+	return ok
 }

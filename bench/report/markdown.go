@@ -23,14 +23,8 @@ func WriteMarkdown(w io.Writer, in *Input) error {
 			if t.Caption != "" {
 				fmt.Fprintf(b, "\n**%s**\n", t.Caption)
 			}
-			fmt.Fprintf(b, "\n| %s |\n|%s\n", strings.Join(t.Head, " | "), strings.Repeat(" --- |", len(t.Head)))
-			for _, r := range t.Rows {
-				cells := make([]string, len(r.Cells))
-				for i, c := range r.Cells {
-					cells[i] = strings.ReplaceAll(c, "|", "\\|")
-				}
-				fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
-			}
+			b.WriteByte('\n')
+			markdownTable(b, t)
 		}
 		if len(s.After) > 0 {
 			b.WriteByte('\n')
@@ -41,4 +35,15 @@ func WriteMarkdown(w io.Writer, in *Input) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func markdownTable(b *strings.Builder, t table) {
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(t.Head, " | "), strings.Repeat(" --- |", len(t.Head)))
+	for _, r := range t.Rows {
+		cells := make([]string, len(r.Cells))
+		for i, c := range r.Cells {
+			cells[i] = strings.ReplaceAll(c, "|", "\\|")
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
 }

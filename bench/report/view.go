@@ -57,6 +57,9 @@ func makeView(in *Input) *view {
 			}
 		}
 		for _, p := range m.Passes {
+			if t := overview(c, p.Name); len(t.Rows) > 0 {
+				v.Sections = append(v.Sections, section{ID: p.Name + "-all", Title: "Overview, " + p.Name, Note: "Medians ± (max−min)/median. What stands below a bold line belongs to its load.", Tables: []table{t}})
+			}
 			for _, l := range c.Loads {
 				if s, ok := loadSection(c, l, p); ok {
 					v.Sections = append(v.Sections, s)
@@ -87,7 +90,7 @@ func loadSection(c *run.Report, l run.Load, p run.Pass) (section, bool) {
 	if l.FloorLoad != "" {
 		s.Note = strings.TrimSuffix(s.Note, ".") + " under " + l.FloorLoad + "."
 	}
-	t := table{Head: []string{"target", "runs", l.Unit, "±", "× floor", "CPU", "× floor", "p50 us", "× floor", "p99 us", "p99.9 us", "RSS MB", "fds", "disk/payload", "lag p99 us"}}
+	t := table{Head: []string{"target", "runs", l.Unit, "±", "× floor", "CPU", "× floor", "p50 us", "× floor", "p99 us", "× floor", "p99.9 us", "RSS MB", "fds", "disk/payload", "lag p99 us"}}
 	lat := chart{title: "Latency, " + l.ID, xName: "percentile", yName: "us", quantileX: true, logY: true}
 	tput := chart{title: "Throughput over time, median run, " + l.ID, xName: "s", yName: "MB/s", fromZero: true}
 	rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r run.Row) bool { return r.Load != l.ID || r.Pass != p.Name })
@@ -98,7 +101,7 @@ func loadSection(c *run.Report, l run.Load, p run.Pass) (section, bool) {
 			n += fmt.Sprintf(" (%d failed)", r.Failed)
 		}
 		x, f := r.Values, r.Ratios["floor"]
-		t.Rows = append(t.Rows, row{Floor: isFloor(r.Target), Cells: []string{r.Target, n, med(x["throughput"]), spread(x["throughput"]), ratio(f["throughput"]), med(x["cpu"]), ratio(f["cpu"]), med(x["p50"]), ratio(f["p50"]), med(x["p99"]), med(x["p999"]), med(x["rss"]), med(x["fds"]), med(x["disk"]), med(x["lag p99"])}})
+		t.Rows = append(t.Rows, row{Floor: isFloor(r.Target), Cells: []string{r.Target, n, med(x["throughput"]), spread(x["throughput"]), ratio(f["throughput"]), med(x["cpu"]), ratio(f["cpu"]), med(x["p50"]), ratio(f["p50"]), med(x["p99"]), ratio(f["p99"]), med(x["p999"]), med(x["rss"]), med(x["fds"]), med(x["disk"]), med(x["lag p99"])}})
 		if h := joined(c, p.Name, l.ID, r.Target); h != nil {
 			lat.series = append(lat.series, series{r.Target, curve(h)})
 		}
@@ -163,6 +166,7 @@ func extraSections(c *run.Report, p run.Pass) []section {
 			}
 			out[i].Charts = append(out[i].Charts, seriesCharts(&x)...)
 		}
+		out[i].Charts = append(out[i].Charts, partCharts(c, strings.TrimPrefix(out[i].ID, p.Name+"-"), p.Name)...)
 	}
 	return out
 }
@@ -286,6 +290,9 @@ func modelSections(r *model.Report) []section {
 	}
 	if sc := r.Score(); sc.Cells > 0 {
 		s.After = append(s.After, fmt.Sprintf("Within 20 %%: throughput in %d of %d cells, requests/s in %d, both in %d.", sc.Records, sc.Cells, sc.Requests, sc.Both))
+		for _, t := range r.Others() {
+			s.After = append(s.After, t.String()+".")
+		}
 	}
 	t := table{Caption: "Prediction beside measurement", Head: []string{"cell", "MB/s", "predicted", "error", "req/s", "predicted", "error", "rec/batch", "predicted", "batch/req", "predicted", "p50 us", "predicted", "client", "predicted", "broker", "predicted", "bound", "±"}}
 	requests := chart{title: "Requests/s, predicted over measured (lines: ±20 %)", xName: "measured", yName: "predicted", logX: true, logY: true, dots: true, diagonal: true}

@@ -52,11 +52,12 @@ type Options struct {
 // campaign is a running one. Owned by its goroutine.
 type campaign struct {
 	Options
-	report *Report
-	pass   Pass
-	up     []*target.Instance
-	topics int
-	memory *backing.Memory
+	report   *Report
+	pass     Pass
+	up       []*target.Instance
+	topics   int
+	profiled bool // the run under way is for its profile
+	memory   *backing.Memory
 }
 
 // Go runs a campaign to its end, or as far as it gets: the report holds what was measured even if an error is returned.

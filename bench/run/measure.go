@@ -11,7 +11,6 @@ import (
 
 	"millrace/bench/proc"
 	"millrace/bench/producer"
-	"millrace/bench/prof"
 	"millrace/bench/rawgen"
 	"millrace/bench/target"
 )
@@ -61,13 +60,18 @@ func Generate(cpus string, s *target.Sources, j Job) (*rawgen.Result, error) {
 	return r, json.Unmarshal(out, r)
 }
 
+// ours: a Millrace, also one by address if it is named so.
+func ours(t target.Target) bool {
+	return t.Kind == target.Millrace || t.Kind == target.Address && strings.HasPrefix(t.Name, "millrace")
+}
+
 // configs of the topics that a load uses. Deleted data must not be written back during the next run.
 func configs(t target.Target, l *Load) map[string]string {
 	m := map[string]string{"file.delete.delay.ms": "1000"}
 	if l != nil && l.Class == Synced && t.JVM() {
 		m["flush.messages"] = "1" // Kafka acknowledges from the page cache unless told otherwise
 	}
-	if l != nil && l.Class == PageCache && l.Produce != nil && l.Produce.Acks == -1 && t.Kind == target.Millrace {
+	if l != nil && l.Class == PageCache && l.Produce != nil && l.Produce.Acks == -1 && ours(t) {
 		m["write.caching"] = "true" // and we do not, unless told so
 	}
 	return m
@@ -206,68 +210,4 @@ func (c *campaign) tell(l *Load, run *Run) {
 		fmt.Fprintf(c.Log, "\n    %s", run.Error)
 	}
 	fmt.Fprintln(c.Log)
-}
-
-// profiles makes one more run of each load on each target with an admin port, and attributes its CPU profile.
-func (c *campaign) profiles(ctx context.Context, loads []Load, kept map[string]string) error {
-	if c.Profile <= 0 {
-		return nil
-	}
-	c.memory.Drop()
-	for k := range loads {
-		for _, i := range c.up {
-			if i.Admin == "" {
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			c.report.Profiles = append(c.report.Profiles, c.profile(ctx, lasting(loads[k], time.Duration(c.Profile)*time.Second+time.Second), i, kept[i.Target.Name]))
-		}
-	}
-	return c.report.Save(c.JSON)
-}
-
-// lasting is a load that takes this long, whatever it did before.
-func lasting(l Load, d time.Duration) Load {
-	if l.Produce != nil {
-		o := *l.Produce
-		o.Requests, o.Duration, o.Both = 0, d, false
-		l.Produce = &o
-	}
-	if l.Fetch != nil {
-		o := *l.Fetch
-		o.Bytes, o.Duration, o.Both = 0, d, false
-		l.Fetch = &o
-	}
-	return l
-}
-
-func (c *campaign) profile(ctx context.Context, l Load, i *target.Instance, topic string) Profile {
-	p := Profile{Load: l.ID, Target: i.Target.Name, Pass: c.pass.Name, Seconds: c.Profile}
-	type taken struct {
-		shares []prof.Share
-		raw    []byte
-		err    error
-	}
-	done := make(chan taken, 1)
-	go func() {
-		time.Sleep(300 * time.Millisecond) // the load is under way
-		shares, raw, err := prof.Take(ctx, i.Admin, c.Profile)
-		done <- taken{shares, raw, err}
-	}()
-	run := Run{}
-	err := c.do(&l, i, topic, &run)
-	t := <-done
-	p.Shares = t.shares
-	if err = errors.Join(err, t.err); err == nil && c.JSON != "" {
-		p.File = fmt.Sprintf("%s.%s.%s.%s.pprof", strings.TrimSuffix(c.JSON, ".json"), c.pass.Name, l.ID, i.Target.Name)
-		err = os.WriteFile(p.File, t.raw, 0o644)
-	}
-	if err != nil {
-		p.Error = err.Error()
-		fmt.Fprintf(c.Log, "profile of %s under %s: %v\n", p.Target, l.ID, err)
-	}
-	c.settle()
-	return p
 }

@@ -48,17 +48,18 @@ type procedure struct {
 	class  string
 	floors []string
 	once   bool // one round only
+	warm   bool // a small round first that does not count
 	do     func(*campaign, context.Context, *target.Instance, *Extra) error
 }
 
 // procedures by name. NATS is one too, but its server is no target.
 var procedures = map[string]procedure{
 	"W8":    {title: "many partitions: creating them, and 20 MB/s spread over them, acks=1", class: PageCache, do: (*campaign).w8},
-	"W10":   {title: "cold backlog drained by 3 consumers while 100 MB/s are produced, acks=1", class: PageCache, floors: []string{"floor-write"}, do: (*campaign).w10},
-	"W11":   {title: "50 MB/s in 64 KiB batches to 8 consumers of all, beside idle long polls", class: PageCache, floors: []string{"floor-read"}, do: (*campaign).w11},
+	"W10":   {title: "cold backlog drained by 3 consumers while 100 MB/s are produced, acks=1", class: PageCache, floors: []string{"floor-write"}, warm: true, do: (*campaign).w10},
+	"W11":   {title: "50 MB/s in 64 KiB batches to 8 consumers of all, beside idle long polls", class: PageCache, floors: []string{"floor-read"}, warm: true, do: (*campaign).w11},
 	"W12":   {title: "a cluster by one of its addresses: 12 partitions, replicated as far as it has brokers, acks=all", class: Synced, do: (*campaign).w12},
 	"SOAK":  {title: "50 MB/s with retention", class: PageCache, once: true, do: (*campaign).soak},
-	"STOCK": {title: "Kafka's own perf tools, 1 KiB records, acks=1", class: PageCache, do: (*campaign).stock},
+	"STOCK": {title: "Kafka's own perf tools, 1 KiB records, acks=1", class: PageCache, warm: true, do: (*campaign).stock},
 	"NATS":  {title: "NATS JetStream by its own nats bench"},
 }
 
@@ -73,24 +74,58 @@ func (c *campaign) procedure(ctx context.Context, name string) error {
 	if p.once {
 		rounds = 1
 	}
-	for round := 1; round <= rounds; round++ {
-		for n := range c.up {
-			i := c.up[(n+round)%len(c.up)]
-			if i.Target.Kind == target.Floor && !slices.Contains(p.floors, i.Target.Name) {
+	if p.warm {
+		full := c.Sizes
+		c.Sizes = Quick()
+		for _, i := range c.up {
+			if i.Target.Kind == target.Floor {
 				continue
 			}
-			x := Extra{Workload: name, Target: i.Target.Name, Pass: c.pass.Name, Round: round, Class: p.class, Started: time.Now(), Values: map[string]float64{}, Parts: map[string]*rawgen.Result{}}
-			if err := p.do(c, ctx, i, &x); err != nil {
-				x.Error = err.Error()
+			warmups := c.Warmups
+			if i.Target.JVM() {
+				warmups = max(warmups, c.JVMWarmups)
 			}
-			c.note(x)
-			c.settle()
-			if err := errors.Join(ctx.Err(), c.report.Save(c.JSON)); err != nil {
+			for range warmups {
+				if err := c.attempt(ctx, name, p, i, 0); err != nil {
+					return err
+				}
+			}
+		}
+		c.Sizes = full
+	}
+	last := rounds
+	if c.Profile > 0 {
+		last++ // profiled, not counted
+	}
+	for round := 1; round <= last; round++ {
+		for n := range c.up {
+			i := c.up[(n+round)%len(c.up)]
+			if i.Target.Kind == target.Floor && !slices.Contains(p.floors, i.Target.Name) || round > rounds && i.Admin == "" {
+				continue
+			}
+			c.profiled = round > rounds
+			if err := c.attempt(ctx, name, p, i, round); err != nil {
 				return err
 			}
 		}
 	}
+	c.profiled = false
 	return nil
+}
+
+// attempt makes one run of a procedure. It is noted if it counts: those of round 0 and profiled ones do not.
+func (c *campaign) attempt(ctx context.Context, name string, p procedure, i *target.Instance, round int) error {
+	x := Extra{Workload: name, Target: i.Target.Name, Pass: c.pass.Name, Round: round, Class: p.class, Started: time.Now(), Values: map[string]float64{}, Parts: map[string]*rawgen.Result{}}
+	if err := p.do(c, ctx, i, &x); err != nil {
+		x.Error = err.Error()
+	}
+	if round > 0 && !c.profiled {
+		c.note(x)
+	} else if x.Error != "" {
+		fmt.Fprintf(c.Log, "%-8s %-6s not counted  %-20s %s\n", x.Pass, x.Workload, x.Target, x.Error)
+	}
+	c.settle()
+	return errors.Join(ctx.Err(), c.report.Save(c.JSON))
 }
 
 func (c *campaign) note(x Extra) {
@@ -109,7 +144,9 @@ func (c *campaign) note(x Extra) {
 
 // part runs a job and keeps its result under a name.
 func (c *campaign) part(x *Extra, name string, j Job) (*rawgen.Result, error) {
+	end := c.profilePart(x, name)
 	r, err := c.generate(j)
+	end()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -124,12 +161,14 @@ func (c *campaign) both(x *Extra, a string, ja Job, b string, jb Job) (ra, rb *r
 		err error
 	}
 	done := make(chan end, 1)
+	ended := c.profilePart(x, a+" and "+b)
 	go func() {
 		r, err := c.generate(ja)
 		done <- end{r, err}
 	}()
 	rb, errB := c.generate(jb)
 	e := <-done
+	ended()
 	if e.err == nil {
 		x.Parts[a] = e.r
 	}

@@ -15,20 +15,25 @@ import (
 // starts is W9: how long until a target listens, answers and acknowledges, from an empty directory, from data left by a clean
 // stop, and from data left by kill -9 under load; and whether what was acknowledged is there.
 func (c *campaign) starts(ctx context.Context, names []string, sources target.Sources) error {
+	var targets []target.Target
 	for _, n := range names {
 		t, err := target.Parse(n, sources)
 		if err != nil {
 			return err
 		}
-		if t.Kind == target.Floor || t.Kind == target.Address {
-			continue
+		if t.Kind != target.Floor && t.Kind != target.Address {
+			targets = append(targets, t)
 		}
-		for round := 1; round <= c.Rounds; round++ {
+	}
+	for round := 1; round <= c.Rounds; round++ {
+		for n := range targets {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			c.noteStart(c.emptyStart(t, round))
+			c.noteStart(c.emptyStart(targets[(n+round)%len(targets)], round))
 		}
+	}
+	for _, t := range targets { // one after the other: the others' data and processes would be in the way
 		for _, s := range c.keptStarts(ctx, t) {
 			c.noteStart(s)
 		}

@@ -49,15 +49,15 @@ func (r *Report) loadTable(out io.Writer, l *Load, p Pass) {
 	}
 	fmt.Fprintf(out, "\n%s, %s, %s [%s]; floor: %s%s\n", l.ID, p.describe(), l.Title, l.Class, l.Floor, at)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "target\tn\t%s\t±\tx floor\tCPU %s\tx floor\tp50 us\tx floor\tp99\tp99.9\tRSS MB\tfds\tdisk/payload\tgen cores\t\n", l.Unit, l.cpuUnit())
+	fmt.Fprintf(w, "target\tn\t%s\t±\tx floor\tCPU %s\tx floor\tp50 us\tx floor\tp99\tx floor\tp99.9\tRSS MB\tfds\tdisk/payload\tgen cores\tlag p99\t\n", l.Unit, l.cpuUnit())
 	for _, row := range rows {
 		v, f := row.Values, row.Ratios["floor"]
 		n := fmt.Sprint(row.Counted)
 		if row.Failed > 0 {
 			n += fmt.Sprintf("(%d failed)", row.Failed)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.0f%%\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", row.Target, n, number(v["throughput"].Median), v["throughput"].Spread()*100, ratio(f["throughput"]),
-			value(v["cpu"]), ratio(f["cpu"]), value(v["p50"]), ratio(f["p50"]), value(v["p99"]), value(v["p999"]), value(v["rss"]), value(v["fds"]), value(v["disk"]), value(v["gen cores"]))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.0f%%\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", row.Target, n, number(v["throughput"].Median), v["throughput"].Spread()*100, ratio(f["throughput"]),
+			value(v["cpu"]), ratio(f["cpu"]), value(v["p50"]), ratio(f["p50"]), value(v["p99"]), ratio(f["p99"]), value(v["p999"]), value(v["rss"]), value(v["fds"]), value(v["disk"]), value(v["gen cores"]), value(v["lag p99"]))
 	}
 	w.Flush()
 	for _, row := range rows {

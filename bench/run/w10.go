@@ -44,15 +44,17 @@ func (c *campaign) w10(_ context.Context, i *target.Instance, x *Extra) error {
 	unix.Sync()
 	if i.Target.Kind == target.Address {
 		x.Notes = append(x.Notes, "a broker that runs elsewhere: its backlog could not be made cold")
-	} else if n, err := cool(i.Place.Dir); err != nil {
+	} else if n, left, err := cool(i.Place.Dir); err != nil {
 		return err
 	} else {
-		x.Values["cold MB"] = float64(n) / 1e6
+		x.Values["cold MB"], x.Values["still cached MB"] = float64(n-left)/1e6, float64(left)/1e6
 	}
 	backlog := filled.Batches * int64(b.BatchLen())
 	// The drain is over long before an hour; the producer goes on while it lasts and is stopped by its own duration.
 	read := &rawgen.FetchOptions{Addr: i.Addr, Topic: topic, Partitions: 6, Consumers: 3, Split: true, PartitionMaxBytes: 4 << 20, Bytes: backlog, BatchLen: b.BatchLen(), BatchRecords: b.Records, RecordSize: 1024, WatchPID: i.PID}
-	during, drain, err := c.both(x, "during", Job{Produce: paced(i, topic, 6, 100e6, c.Sizes.OpenSeconds)}, "drain", Job{Fetch: read})
+	load := paced(i, topic, 6, 100e6, c.Sizes.OpenSeconds)
+	load.Window = time.Second
+	during, drain, err := c.both(x, "during", Job{Produce: load}, "drain", Job{Fetch: read})
 	if err != nil {
 		return err
 	}
@@ -66,26 +68,35 @@ func (c *campaign) w10(_ context.Context, i *target.Instance, x *Extra) error {
 		return errors.New("nothing was acknowledged")
 	}
 	// Only the seconds in which the drain ran: it may end before the producer does.
-	worst, whole := int64(0), int(drain.Seconds)
-	for _, s := range during.Intervals {
-		if s.Second <= whole {
-			worst = max(worst, s.P99)
+	worst := 0.0
+	var seconds []*rawgen.Dist
+	for _, w := range during.Windows {
+		if float64(w.Second) < drain.Seconds {
+			seconds = append(seconds, w.Latency)
+			worst = max(worst, w.Latency.P99)
 		}
 	}
+	drained, err := rawgen.JoinDists(seconds...)
+	if err != nil || drained == nil {
+		return errors.Join(errors.New("nothing was acknowledged while the backlog was drained"), err)
+	}
 	x.Values["p99 us before"] = before.Latency.P99
-	x.Values["p99 us during"] = during.Latency.P99
-	x.Values["worst second's p99 us during"] = float64(worst)
-	x.Values["p99 during/before"] = during.Latency.P99 / before.Latency.P99
+	x.Values["p99 us during"], x.Values["max us during"] = drained.P99, drained.Max
+	x.Values["worst second's p99 us during"] = worst
+	x.Values["p99 during/before"] = drained.P99 / before.Latency.P99
+	if drain.Broker != nil {
+		x.Values["CPU s/GB drained and produced"] = drain.Broker.CPUSeconds / (float64(drain.PayloadBytes)/1e9 + drain.Seconds*float64(during.PayloadBytes)/1e9/during.Seconds)
+	}
 	if during.Seconds < drain.Seconds {
 		x.Notes = append(x.Notes, fmt.Sprintf("the drain took %.1f s, longer than the %.1f s of producing", drain.Seconds, during.Seconds))
 	}
 	return nil
 }
 
-// cool drops the log files below a directory from the page cache and returns their bytes. They must have been synced.
-func cool(dir string) (int64, error) {
-	sum := int64(0)
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// cool drops the log files below a directory from the page cache; it returns their bytes, and how many of them stayed. They must
+// have been synced.
+func cool(dir string) (sum, left int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
 				return nil
@@ -100,10 +111,19 @@ func cool(dir string) (int64, error) {
 			return nil // deleted meanwhile
 		}
 		defer f.Close()
-		if st, err := f.Stat(); err == nil {
-			sum += st.Size()
+		st, err := f.Stat()
+		if err != nil {
+			return err
 		}
-		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+		sum += st.Size()
+		if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+			return err
+		}
+		var cs unix.Cachestat_t
+		if unix.Cachestat(uint(f.Fd()), &unix.CachestatRange{Len: uint64(st.Size())}, &cs, 0) == nil { // Linux 6.5
+			left += min(int64(cs.Cache)*int64(os.Getpagesize()), st.Size())
+		}
+		return nil
 	})
-	return sum, err
+	return sum, left, err
 }

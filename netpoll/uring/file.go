@@ -44,11 +44,15 @@ func (q *opQueue) pop() *netpoll.Op {
 
 // Start implements netpoll.Driver.
 func (d *Driver) Start(op *netpoll.Op) {
-	if op.File.Fd() < 0 || op.Kind == netpoll.OpWritev && d.host.Mode != netpoll.AppendRing && !d.files.MustRead(op) {
-		// Without a descriptor there is nothing to submit; and writes on the loop thread were measured to be
+	if op.File.Fd() < 0 { // there is nothing to submit
+		d.files.Begin(op)
+		return
+	}
+	if op.Kind == netpoll.OpWritev && d.host.Mode != netpoll.AppendRing && !d.files.MustRead(op) {
+		// Writes on the loop thread were measured to be
 		// faster and cheaper than ring writes, which ext4 hands to a worker thread each time. That thread is where a write
 		// belongs that must read a page first.
-		d.files.Begin(op)
+		d.files.Write(op)
 		return
 	}
 	if d.fileOps >= fileOpsMax {
