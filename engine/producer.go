@@ -49,6 +49,9 @@ func baseSequence(b *segment.ProducerBatch) int32 {
 	return int32((int64(b.LastSequence) - int64(b.OffsetDelta)) & 0x7fffffff)
 }
 
+// noEpoch is the epoch of a batch that names none.
+const noEpoch = -1
+
 // check judges a batch with a producer id: nil and nil to append it, a remembered batch that it repeats exactly, or an
 // error (KIP-98, KIP-360).
 func (t *producers) check(v batch.View) (*segment.ProducerBatch, error) {
@@ -57,6 +60,9 @@ func (t *producers) check(v batch.View) (*segment.ProducerBatch, error) {
 		if len(t.byID) >= t.max {
 			return nil, ErrTooManyProducers
 		}
+		if v.ProducerEpoch() < noEpoch {
+			return nil, ErrInvalidProducerEpoch
+		}
 		return nil, nil // unknown here: any first sequence is accepted
 	}
 	e, epoch, first := pr.state(), v.ProducerEpoch(), v.BaseSequence()
@@ -64,7 +70,7 @@ func (t *producers) check(v batch.View) (*segment.ProducerBatch, error) {
 	case epoch < e.Epoch:
 		return nil, ErrInvalidProducerEpoch
 	case epoch > e.Epoch:
-		if first != 0 {
+		if first != 0 && e.Epoch != noEpoch {
 			return nil, ErrOutOfOrderSequence
 		}
 		return nil, nil
@@ -75,6 +81,9 @@ func (t *producers) check(v batch.View) (*segment.ProducerBatch, error) {
 		if b.LastSequence == last && baseSequence(b) == first {
 			return b, nil
 		}
+	}
+	if e.Epoch == noEpoch { // as in Kafka, a producer without epoch has no order
+		return nil, nil
 	}
 	want := int32(0)
 	if e.Count > 0 {

@@ -105,6 +105,18 @@ func TestEpochs(t *testing.T) {
 	f.append(seqBatch(1, 4, 1, 1))
 }
 
+// A producer that names no epoch has no order; below that there is none.
+func TestNoEpoch(t *testing.T) {
+	f := newFeeder(t)
+	f.check(seqBatch(1, -2, 0, 1), ErrInvalidProducerEpoch)
+	f.append(seqBatch(1, -1, 7, 1))
+	f.append(seqBatch(1, -1, 3, 1))
+	f.check(seqBatch(1, -2, 0, 1), ErrInvalidProducerEpoch)
+	f.append(seqBatch(1, 0, 9, 1))
+	f.check(seqBatch(1, 0, 11, 1), ErrOutOfOrderSequence)
+	f.check(seqBatch(1, 1, 5, 1), ErrOutOfOrderSequence)
+}
+
 func TestSequenceWraps(t *testing.T) {
 	f := newFeeder(t)
 	f.append(seqBatch(1, 0, math.MaxInt32-1, 1))

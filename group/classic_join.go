@@ -369,8 +369,9 @@ func (k *classicGroup) afterRemoval() {
 
 // replaceStatic lets a static member come back under a new id.
 func (k *classicGroup) replaceStatic(old *member, id string, r *JoinRequest) {
-	m := &member{id: id, instance: r.InstanceID, assignment: old.assignment, fresh: old.fresh}
+	m := &member{id: id, instance: r.InstanceID, assignment: old.assignment}
 	m.take(r)
+	m.clientID, m.clientHost = old.clientID, old.clientHost // those of the first join, as in Kafka
 	if k.phase == stable && k.choose(old, m) == k.protocol {
 		k.returnStatic(old, m, r)
 		return

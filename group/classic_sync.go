@@ -209,5 +209,9 @@ func topicsOf(b []byte) ([]string, bool) {
 		}
 		names = append(names, name)
 	}
+	// Without the data behind the names it is none that Kafka could read.
+	if n, ok := r.int32(); !ok || int(n) > len(r.b) {
+		return nil, false
+	}
 	return slices.Clip(names), true
 }

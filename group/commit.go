@@ -16,14 +16,15 @@ func (c *Coordinator) commit(g *Group, r *CommitRequest) {
 	records := make([]record.Record, 0, len(r.Offsets))
 	for i := range r.Offsets {
 		o := &r.Offsets[i]
-		if each != nil {
-			o.Code = each(o)
-		}
-		if o.Code == None && utf16Len(o.Metadata) > int(c.cfg.OffsetMetadataMax) {
+		if utf16Len(o.Metadata) > int(c.cfg.OffsetMetadataMax) {
 			o.Code = OffsetMetadataTooLarge
-		}
-		if o.Code != None {
 			continue
+		}
+		if each != nil {
+			if code := each(o); code != None { // one that it may not commit refuses all, as in Kafka
+				c.refuse(r, code)
+				return
+			}
 		}
 		v := &record.Offset{Offset: o.Offset, LeaderEpoch: o.LeaderEpoch, Metadata: o.Metadata, CommitMs: c.now.Wall,
 			ExpireMs: -1, TopicID: o.TopicID}

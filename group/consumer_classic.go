@@ -15,6 +15,10 @@ func (k *consumerGroup) join(r *JoinRequest) {
 		k.joinAnew(r)
 		return
 	}
+	if cfg := k.c.cfg; !cfg.MigrateUp && !cfg.MigrateDown {
+		k.refuseJoin(r, InconsistentProtocol)
+		return
+	}
 	if code := k.mayJoin(r); code != None {
 		k.refuseJoin(r, code)
 		return
@@ -84,8 +88,14 @@ func (k *consumerGroup) refuseJoin(r *JoinRequest, code Code) {
 	k.c.reply(r.Handle, &JoinReply{Code: code, Generation: -1})
 }
 
+// full says whether there is no room for one more member. Who comes back under a known instance is none.
+func (k *consumerGroup) full(id string, instance *string) bool {
+	known := k.members[id] != nil || instance != nil && k.statics[*instance] != ""
+	return !known && len(k.members) >= int(k.c.cfg.ConsumerMaxSize)
+}
+
 func (k *consumerGroup) mayJoin(r *JoinRequest) Code {
-	if k.members[r.MemberID] == nil && len(k.members) >= int(k.c.cfg.ConsumerMaxSize) {
+	if k.full(r.MemberID, r.InstanceID) {
 		return GroupMaxSizeReached
 	}
 	// The sender's own offer of before counts too, as in Kafka.
@@ -129,6 +139,8 @@ func offered(old *record.Member, r *JoinRequest, s *subscription) *record.Member
 	m := *old
 	m.ClientID, m.ClientHost = r.ClientID, r.ClientHost
 	m.SubscribedTopics = names(s.topics)
+	none := ""
+	m.SubscribedRegex = &none
 	if r.InstanceID != nil {
 		m.InstanceID = r.InstanceID
 	}

@@ -65,8 +65,8 @@ func (ch *change) upgraded(old *classicGroup, m *member, epoch int32) (*consumer
 	if !ok {
 		return nil, false
 	}
-	list, ok := readAssignment(m.assignment)
-	if !ok {
+	list, custom, ok := readAssignment(m.assignment)
+	if !ok || custom { // an assignor that keeps something there cannot be replaced by ours
 		return nil, false
 	}
 	none := ""

@@ -14,7 +14,7 @@ func (c *Coordinator) checkHeartbeat(r *ConsumerHeartbeatRequest) Code {
 	blank := func(s *string) bool { return s != nil && strings.TrimSpace(*s) == "" }
 	switch {
 	case strings.TrimSpace(r.Group) == "",
-		r.MemberID == "" && (r.Version >= 1 || r.MemberEpoch != 0),
+		strings.TrimSpace(r.MemberID) == "" && (r.Version >= 1 || r.MemberEpoch > 0 || r.MemberEpoch == -1),
 		blank(r.InstanceID), blank(r.RackID),
 		r.MemberEpoch < leftForNow,
 		r.MemberEpoch == leftForNow && r.InstanceID == nil:
@@ -142,7 +142,7 @@ func (c *Coordinator) changeOf(g *Group, create bool) (*change, Code) {
 // member finds the member that sent a heartbeat, or makes it if it joins.
 func (ch *change) member(r *ConsumerHeartbeatRequest) (*consumerMember, Code) {
 	k := ch.k
-	if r.MemberEpoch == 0 && k.members[r.MemberID] == nil && len(k.members) >= int(ch.c.cfg.ConsumerMaxSize) {
+	if k.full(r.MemberID, r.InstanceID) {
 		return nil, GroupMaxSizeReached
 	}
 	m := k.members[r.MemberID]

@@ -87,7 +87,7 @@ func (p *classicPlayer) synced() string {
 	if reply.Code != None {
 		return fmt.Sprintf("error %d", reply.Code)
 	}
-	list, ok := readAssignment(reply.Assignment)
+	list, _, ok := readAssignment(reply.Assignment)
 	if !ok {
 		p.w.t.Fatalf("assignment %x does not read", reply.Assignment)
 	}

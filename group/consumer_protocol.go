@@ -105,18 +105,19 @@ func readSubscription(b []byte) (subscription, bool) {
 	return s, !r.bad
 }
 
-// readAssignment reads what a leader assigned; no bytes: nothing.
-func readAssignment(b []byte) ([]topicParts, bool) {
+// readAssignment reads what a leader assigned; no bytes: nothing. custom: with data of the leader's own.
+func readAssignment(b []byte) (list []topicParts, custom, ok bool) {
 	if len(b) == 0 {
-		return nil, true
+		return nil, false, true
 	}
 	r := protocolReader{b: b}
 	if r.int16() < 0 {
-		return nil, false
+		return nil, false, false
 	}
-	list := r.topics()
-	r.data()
-	return list, !r.bad
+	list = r.topics()
+	n := r.int32()
+	r.take(int(max(n, 0)))
+	return list, n > 0, !r.bad
 }
 
 // appendAssignment writes what readAssignment reads.

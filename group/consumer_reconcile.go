@@ -27,7 +27,7 @@ func (r *reconciling) next() *consumerMember {
 			}
 			return m
 		}
-		return r.step(m.epoch + 1)
+		return r.step(m.epoch)
 	case memberUnreleased:
 		return r.step(m.epoch)
 	case memberStable:

@@ -29,8 +29,8 @@ func (f *Frontend) apiVersions(r *request) {
 		return
 	}
 	if r.hdr.Version >= 3 {
-		if !softwareWord.MatchString(req.ClientSoftwareName) || !softwareWord.MatchString(req.ClientSoftwareVersion) {
-			resp.ErrorCode = int16(wire.InvalidRequest)
+		if code := f.checkApiVersions(req, r.hdr.Version); code != wire.NoError {
+			resp.ErrorCode = int16(code)
 			r.respond(resp)
 			return
 		}
@@ -45,6 +45,19 @@ func (f *Frontend) apiVersions(r *request) {
 		f.addFeatures(resp, r.hdr.Version)
 	}
 	r.respond(resp)
+}
+
+// checkApiVersions checks what the client says of itself, and from version 5 on which node of which cluster it wants (KIP-1242):
+// both or neither, and if it is not this one it should look up its brokers anew.
+func (f *Frontend) checkApiVersions(req *kmsg.ApiVersionsRequest, version int16) wire.ErrorCode {
+	switch {
+	case !softwareWord.MatchString(req.ClientSoftwareName), !softwareWord.MatchString(req.ClientSoftwareVersion),
+		version >= 5 && (req.ClusterID == nil) != (req.NodeID == -1):
+		return wire.InvalidRequest
+	case version >= 5 && req.ClusterID != nil && (*req.ClusterID != f.node.ClusterID() || req.NodeID != f.node.ID()):
+		return wire.RebootstrapRequired
+	}
+	return wire.NoError
 }
 
 func rangeOf(a *wire.API) kmsg.ApiVersionsResponseApiKey {

@@ -85,7 +85,7 @@ func (f *Frontend) deleteRecordsOf(topic string, a *kmsg.DeleteRecordsResponseTo
 		a.ErrorCode = int16(f.absent(t, a.Partition))
 	case t.Internal:
 		a.ErrorCode = int16(wire.InvalidTopicException)
-	case !t.Config().Delete:
+	case t.Config().Compact && !t.Config().Delete:
 		a.ErrorCode = int16(wire.PolicyViolation)
 	case offset < -1:
 		a.ErrorCode = int16(wire.OffsetOutOfRange)

@@ -38,8 +38,8 @@ func (f *Frontend) describeTopicPartitions(_ *request, in kmsg.Request) kmsg.Res
 		}
 		page.cursor, page.from = c.Topic, c.Partition
 	}
-	if slices.Contains(names, "") {
-		return refusedPage(req, wire.UnknownServerError) // Kafka fails on an empty name
+	if slices.Contains(names, "") && req.Cursor == nil {
+		return refusedPage(req, wire.UnknownServerError) // Kafka fails on an empty name, unless a cursor passes it by
 	}
 	if len(names) == 0 {
 		for t := range page.image.TopicsFrom(page.cursor) {
@@ -81,6 +81,7 @@ func (p *partitionPage) named(name string) bool {
 	}
 	t := kmsg.NewDescribeTopicPartitionsResponseTopic()
 	t.Topic, t.ErrorCode, t.AuthorizedOperations = &name, int16(wire.UnknownTopicOrPartition), topicOperations
+	t.IsInternal = controller.InternalTopic(name)
 	if controller.CheckTopicName(name) != "" {
 		t.ErrorCode = int16(wire.InvalidTopicException)
 	}
@@ -119,6 +120,10 @@ func (p *partitionPage) known(t *controller.Topic) bool {
 	}
 	p.resp.Topics = append(p.resp.Topics, out)
 	p.left -= to - from
+	if end := p.from + int32(p.left); t.Name == p.cursor && end < 0 { // beyond what a partition can be: Kafka's sum wraps too
+		p.next(t.Name, end)
+		return false
+	}
 	if to < len(t.Partitions) {
 		p.next(t.Name, int32(to))
 		return false
@@ -133,8 +138,5 @@ func (p *partitionPage) partition(t *controller.Topic, index int32) kmsg.Describ
 	out.LeaderID, out.Replicas, out.ISR = p.f.leaderOf(t, s, index), s.Replicas, s.ISR
 	// Both are nullable in the protocol; Kafka answers lists.
 	out.EligibleLeaderReplicas, out.LastKnownELR = append([]int32{}, s.ELR...), append([]int32{}, s.LastKnownELR...)
-	if out.LeaderID < 0 {
-		out.ErrorCode = int16(wire.LeaderNotAvailable)
-	}
 	return out
 }

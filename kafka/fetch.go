@@ -92,11 +92,55 @@ func (f *Frontend) fetch(r *request) {
 	s.maxBytes = min(int(s.view.MaxBytes), f.node.FetchMaxBytes())
 	s.minBytes = min(int(s.view.MinBytes), s.maxBytes)
 	s.waitNs = 0
+	if !knownShard(s.view.SessionID) {
+		s.listRequest()
+		s.failAll(wire.UnknownServerError)
+		return
+	}
 	if code := f.openSession(s); code != wire.NoError {
 		s.fail(code)
 		return
 	}
+	if i := s.view.Isolation; i != 0 && i != 1 && f.anyThere(s) {
+		s.failAll(wire.UnknownServerError)
+		return
+	}
 	f.step(s)
+}
+
+// knownShard tells whether Kafka's cache of sessions has a place for such an id; it fails on others.
+func knownShard(id int32) bool {
+	const shards, each = 8, 1<<31/8 - 1
+	return id == 0 || id/each >= 0 && id/each < shards
+}
+
+// anyThere tells whether one of the partitions exists.
+func (f *Frontend) anyThere(s *fetchState) bool {
+	for i := range s.parts {
+		if f.resolve(s, &s.parts[i]) == wire.NoError {
+			return true
+		}
+	}
+	return false
+}
+
+// failAll answers as Kafka does where the request itself makes it fail: the code for the request, where the version has room for
+// it, and before topics had ids for each partition too.
+func (s *fetchState) failAll(code wire.ErrorCode) {
+	r := s.req
+	if s.view.Version >= 13 {
+		s.clear()
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		p.reply, p.listed = wire.NewFetchPartitionReply(p.index, code), true
+	}
+	bb := replyPool.Get()
+	s.reply.Begin(bb.B[:0], r.hdr.Version, r.hdr.CorrelationID, 0, code, s.view.SessionID, s.countTopics())
+	s.writeParts()
+	b, _ := s.reply.End(nil)
+	s.clear()
+	r.respondBytes(bb, b)
 }
 
 // fail answers with an error of the whole request, without partitions.
@@ -182,12 +226,23 @@ func (s *fetchState) unplan(p *fetchPart) {
 // planPart fills in what partition p can give within left bytes; first asks for a whole batch whatever its size.
 func (f *Frontend) planPart(s *fetchState, p *fetchPart, left int, first bool) {
 	p.reply = wire.NewFetchPartitionReply(p.index, f.resolve(s, p))
-	if p.reply.Error != wire.NoError {
-		p.reply.AbortedTxns = noAborted // an empty list, where errors of reading answer null
+	if e := p.reply.Error; e != wire.NoError {
+		if e == wire.UnknownTopicId || e == wire.UnknownTopicOrPartition {
+			p.reply.AbortedTxns = noAborted // an empty list, where errors of reading answer null
+		}
 		return
 	}
 	b := p.part.Bounds()
 	if p.reply.Error = checkEpoch(max(p.leaderEpoch, -1), b.LeaderEpoch); p.reply.Error != wire.NoError {
+		f.hintLeader(s, p)
+		return
+	}
+	if s.view.ReplicaID >= 0 {
+		// Followers fetch on the peer link; a client that plays one is none of this partition's replicas.
+		p.reply.Error = wire.NotLeaderOrFollower
+		if p.leaderEpoch >= 0 {
+			p.reply.Error = wire.UnknownLeaderEpoch
+		}
 		f.hintLeader(s, p)
 		return
 	}
@@ -245,10 +300,6 @@ func (f *Frontend) resolve(s *fetchState, p *fetchPart) wire.ErrorCode {
 		}
 	} else if p.topic = f.node.TopicByName(p.name); p.topic == nil {
 		return wire.UnknownTopicOrPartition
-	}
-	if s.view.ReplicaID >= 0 {
-		// Followers fetch on the peer link; a client that plays one is none of this partition's replicas.
-		return wire.NotLeaderOrFollower
 	}
 	if p.part = p.topic.Partition(p.index); p.part == nil {
 		return f.absent(p.topic, p.index)

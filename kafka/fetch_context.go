@@ -41,6 +41,7 @@ func (f *Frontend) openSession(s *fetchState) wire.ErrorCode {
 	}
 	if len(ses.parts) == 0 {
 		f.sessions.remove(ses.id)
+		s.listRequest() // answered as one without session
 		return wire.NoError
 	}
 	ses.epoch = nextSessionEpoch(ses.epoch)

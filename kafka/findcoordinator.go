@@ -77,16 +77,22 @@ func coordinatorCode(kind int8, key string, version int16, topic group.Code) wir
 	return wire.InvalidRequest
 }
 
-// shareKey checks the form of the key of a share partition: group, topic id, partition.
+// shareKey checks the form of the key of a share partition: group, topic id, partition. Colons at the end do not count, and
+// the group may hold some.
 func shareKey(key string) bool {
-	parts := strings.Split(key, ":")
-	if len(parts) != 3 || parts[0] == "" {
+	parts := strings.Split(strings.TrimRight(key, ":"), ":")
+	n := len(parts) - 2
+	if n < 1 || strings.TrimSpace(strings.Join(parts[:n], ":")) == "" {
 		return false
 	}
-	id, err := base64.RawURLEncoding.DecodeString(parts[1])
+	text := parts[n]
+	if len(text) <= 24 {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "="), "=")
+	}
+	id, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(id) != 16 {
 		return false
 	}
-	_, err = strconv.ParseInt(parts[2], 10, 32)
+	_, err = strconv.ParseInt(parts[n+1], 10, 32)
 	return err == nil
 }

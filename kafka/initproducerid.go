@@ -13,7 +13,7 @@ func (f *Frontend) initProducerID(r *request, in kmsg.Request) kmsg.Response {
 	req := in.(*kmsg.InitProducerIDRequest)
 	resp := kmsg.NewPtrInitProducerIDResponse()
 	resp.ProducerID, resp.ProducerEpoch = -1, -1
-	if (req.ProducerID < 0) != (req.ProducerEpoch < 0) {
+	if (req.ProducerID == -1) != (req.ProducerEpoch == -1) {
 		// Both are those of a producer that goes on, or neither (KIP-360).
 		resp.ErrorCode = int16(wire.InvalidRequest)
 		return resp

@@ -49,6 +49,10 @@ func (f *Frontend) listOffsets(r *request, in kmsg.Request) kmsg.Response {
 			p, a := &q.Partitions[j], &t.Partitions[j]
 			*a = kmsg.NewListOffsetsResponseTopicPartition()
 			a.Partition = p.Partition
+			if v >= 2 && req.IsolationLevel != 0 && req.IsolationLevel != 1 {
+				a.ErrorCode = int16(wire.UnknownServerError) // Kafka fails on it
+				continue
+			}
 			if twice[topicPartition{q.Topic, p.Partition}] {
 				a.ErrorCode = int16(wire.InvalidRequest)
 				continue

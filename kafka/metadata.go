@@ -151,7 +151,7 @@ func refuseLookup(req *kmsg.MetadataRequest, resp *kmsg.MetadataResponse, versio
 // unknownTopic is the entry of a name that no topic has.
 func (f *Frontend) unknownTopic(name string, req *kmsg.MetadataRequest, version int16) kmsg.MetadataResponseTopic {
 	mt := kmsg.NewMetadataResponseTopic()
-	mt.Topic = &name
+	mt.Topic, mt.IsInternal = &name, controller.InternalTopic(name)
 	mt.ErrorCode = int16(wire.UnknownTopicOrPartition)
 	if controller.CheckTopicName(name) != "" {
 		mt.ErrorCode = int16(wire.InvalidTopicException)

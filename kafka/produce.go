@@ -106,6 +106,13 @@ func (f *Frontend) produce(r *request) {
 			part.refuse(wire.InvalidRequiredAcks, "")
 		}
 	}
+	if !bytes.Equal(r.hdr.ClientID, adminClientID) {
+		for _, part := range p.parts {
+			if t := p.topics[part.topic].handle; t != nil && t.Internal {
+				part.refuse(wire.InvalidTopicException, "")
+			}
+		}
+	}
 	now, deferred := r.conn.ls.loop.WallMs(), false
 	for _, part := range p.parts {
 		if part.result.Error == wire.NoError {
@@ -257,10 +264,6 @@ func (f *Frontend) checkTarget(p *produceState, part *producePart) {
 		if code == wire.UnknownServerError {
 			p.refusal = code
 		}
-		return
-	}
-	if t.handle.Internal && !bytes.Equal(p.req.hdr.ClientID, adminClientID) {
-		part.refuse(wire.InvalidTopicException, "")
 		return
 	}
 	if p.view.TransactionalID != nil && validate.Transactional(one) {

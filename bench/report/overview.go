@@ -15,11 +15,13 @@ import (
 type figure struct {
 	text        string
 	load, value string                  // of a load
+	also        string                  // a second value, behind a stroke
 	workload    string                  // or of a workload with a course of its own
 	start       string                  // or of W9: the kind of start
 	of          func(run.Start) float64 // and its figure
 	nats, what  string                  // class and shape of nats bench
-	per         float64                 // divides the number; 0: 1
+	natsAlso    string
+	per         float64 // divides the number; 0: 1
 }
 
 const natsPage, natsSynced = "nats, " + run.PageCache, "nats, " + run.Synced
@@ -31,18 +33,12 @@ var figures = []figure{
 	{text: "its broker CPU, s/GB", load: "W2", value: "cpu", nats: natsPage, what: "W2 like, async 100 B: CPU s/GB"},
 	{text: "**W3** consume from the page cache: MB/s", load: "W3-1", value: "throughput", nats: natsPage, what: "W3 like, consume: MB/s"},
 	{text: "its broker CPU, s/GB", load: "W3-1", value: "cpu", nats: natsPage, what: "W3 like, consume: CPU s/GB"},
-	{text: "**W4** end to end, 1,000 records/s one by one, `acks=1`: p50 µs", load: "W4-acks1-1k", value: "p50"},
-	{text: "p99 µs", load: "W4-acks1-1k", value: "p99"},
-	{text: "10,000 records/s: p50 µs", load: "W4-acks1-10k", value: "p50"},
-	{text: "p99 µs", load: "W4-acks1-10k", value: "p99"},
-	{text: "1,000 records/s, synced: p50 µs", load: "W4-all-1k", value: "p50"},
-	{text: "p99 µs", load: "W4-all-1k", value: "p99"},
-	{text: "10,000 records/s, synced: p50 µs", load: "W4-all-10k", value: "p50"},
-	{text: "p99 µs", load: "W4-all-10k", value: "p99"},
-	{text: "**W5** one 100 B record at a time, `acks=1`: p50 µs", load: "W5-acks1", value: "p50", nats: natsPage, what: "W5 like, sync 100 B: p50 us"},
-	{text: "p99 µs", load: "W5-acks1", value: "p99", nats: natsPage, what: "W5 like, sync 100 B: p99 us"},
-	{text: "synced: p50 µs", load: "W5-all", value: "p50"},
-	{text: "p99 µs", load: "W5-all", value: "p99"},
+	{text: "**W4** end to end, 1,000 records/s one by one, `acks=1`: p50 / p99 µs", load: "W4-acks1-1k", value: "p50", also: "p99"},
+	{text: "10,000 records/s: p50 / p99 µs", load: "W4-acks1-10k", value: "p50", also: "p99"},
+	{text: "1,000 records/s, synced: p50 / p99 µs", load: "W4-all-1k", value: "p50", also: "p99"},
+	{text: "10,000 records/s, synced: p50 / p99 µs", load: "W4-all-10k", value: "p50", also: "p99"},
+	{text: "**W5** one 100 B record at a time, `acks=1`: p50 / p99 µs", load: "W5-acks1", value: "p50", also: "p99", nats: natsPage, what: "W5 like, sync 100 B: p50 us", natsAlso: "W5 like, sync 100 B: p99 us"},
+	{text: "synced: p50 / p99 µs", load: "W5-all", value: "p50", also: "p99"},
 	{text: "**W6** each 1 KiB record synced, 1 producer: records/s", load: "W6-1", value: "throughput", nats: natsSynced, what: "W6 like, sync 1 KiB, 1 client: rec/s"},
 	{text: "64 producers on one partition: records/s", load: "W6-64", value: "throughput", nats: natsSynced, what: "W6 like, sync 1 KiB, 64 clients: rec/s"},
 	{text: "64 producers on 64 partitions: records/s", load: "W6-64x64", value: "throughput"},
@@ -74,13 +70,13 @@ func overview(c *run.Report, pass string) table {
 		for _, target := range targets {
 			s := o.get(f, target)
 			found = found || s.N > 0
-			cells = append(cells, f.cell(s))
+			cells = append(cells, f.cell(s, o.row(f.load, target, f.also)))
 		}
-		s := stats.Summary{}
+		s, also := stats.Summary{}, stats.Summary{}
 		if f.nats != "" {
-			s = o.extra("NATS", f.nats, f.what)
+			s, also = o.extra("NATS", f.nats, f.what), o.extra("NATS", f.nats, f.natsAlso)
 		}
-		cells = append(cells, f.cell(s), f.cell(o.floor(f)))
+		cells = append(cells, f.cell(s, also), f.cell(o.floor(f, f.value), o.floor(f, f.also)))
 		if found || s.N > 0 {
 			t.Rows = append(t.Rows, row{Cells: cells})
 		}
@@ -88,11 +84,16 @@ func overview(c *run.Report, pass string) table {
 	return t
 }
 
-func (f *figure) cell(s stats.Summary) string {
+// cell is a median and how far the runs lie apart, by the first figure where there are two.
+func (f *figure) cell(s, also stats.Summary) string {
 	if s.N == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%s ± %.0f %%", number(s.Median/cmp.Or(f.per, 1)), s.Spread()*100)
+	text := number(s.Median / cmp.Or(f.per, 1))
+	if also.N > 0 {
+		text += " / " + number(also.Median/cmp.Or(f.per, 1))
+	}
+	return fmt.Sprintf("%s ± %.0f %%", text, s.Spread()*100)
 }
 
 // overviewOf looks figures up.
@@ -164,15 +165,15 @@ func (o *overviewOf) extra(workload, target, value string) stats.Summary {
 	return stats.Summary{}
 }
 
-func (o *overviewOf) floor(f *figure) stats.Summary {
+func (o *overviewOf) floor(f *figure, value string) stats.Summary {
 	for i := range o.c.Loads {
 		if l := &o.c.Loads[i]; l.ID == f.load {
-			return o.row(cmp.Or(l.FloorLoad, l.ID), l.Floor, f.value)
+			return o.row(cmp.Or(l.FloorLoad, l.ID), l.Floor, value)
 		}
 	}
 	for _, x := range o.extras {
 		if x.Workload == f.workload && x.Pass == o.pass && isFloor(x.Target) {
-			return x.Values[f.value]
+			return x.Values[value]
 		}
 	}
 	return stats.Summary{}

@@ -27,7 +27,10 @@ short)
 esac
 for w in "${@:-W1 W2 W3 W5 W6 W4 W7 W10 W11 W9 STOCK NATS}"; do for w in $w; do
   more=()
-  case $w in W1 | W2) more+=(--hold-memory "${HOLD:-17000000000}") ;; esac
+  case $w-$size in
+  W1-* | W2-*) more+=(--hold-memory "${HOLD:-17000000000}") ;;
+  W9-short | W11-short | STOCK-short | NATS-short) more+=(--rounds 3) ;;
+  esac
   [ -z "${loads[$w]:-}" ] || more+=(--loads "${loads[$w]}")
   "${MILLRACE:-bin/millrace}" bench run --targets millrace-uring,millrace-epoll,kafka --few-floors --parts "$results" --dir "$results/data" --workloads "$w" \
     --kafka-start "${KAFKA_START:-$here/kafka.sh start {port\} {dir\} {cpus\}}" --kafka-stop "${KAFKA_STOP:-$here/kafka.sh stop {dir\}}" \

@@ -64,16 +64,28 @@ func Start(t Target, at Place) (*Instance, Times, error) {
 // Restart starts it again on the same data after Stop or Kill.
 func (i *Instance) Restart() (Times, error) { return i.start() }
 
+// freed waits until nobody listens on an address: the kernel takes a ring of a killed process apart after the process has gone, and
+// the sockets in it with it.
+func freed(addr string) bool {
+	for until := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return true
+		}
+		conn.Close()
+		if time.Now().After(until) {
+			return false
+		}
+	}
+}
+
 func (i *Instance) start() (Times, error) {
 	var err error
 	if i.log, err = os.OpenFile(filepath.Join(i.Place.Dir, i.Target.Name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return Times{}, err
 	}
-	if conn, err := net.Dial("tcp", i.Addr); err == nil && i.Target.Kind != Kafka { // or we would measure whoever that is
-		conn.Close()
+	if i.Target.Kind != Kafka && !freed(i.Addr) { // or we would measure whoever that is; Kafka's start command may find it running
 		return Times{}, fmt.Errorf("somebody listens on %s already", i.Addr)
-	} else if err == nil {
-		conn.Close() // Kafka's start command may find it running
 	}
 	began := time.Now()
 	failed := make(chan error, 1)

@@ -22,7 +22,7 @@ func (c *configCommand) describe(n entity) error {
 		if n.kind == "brokers" {
 			list = append(list, "") // the default last
 		}
-	case n.name != "" && n.kind != "broker-loggers" && !slices.Contains(names, n.name):
+	case n.name != "" && !c.all && !slices.Contains(names, n.name):
 		c.e.println("The %s '%s' doesn't exist and doesn't have dynamic config.", strings.TrimSuffix(n.kind, "s"), n.name)
 		return nil
 	}

@@ -57,9 +57,9 @@ func formatterOf(v *jopt.Values) (formatter, error) {
 
 // plainFormatter is Kafka's DefaultMessageFormatter. Immutable.
 type plainFormatter struct {
-	timestamp, key, offset, epoch, partition, headers, value bool
-	keySep, lineSep, headerSep, null                         string
-	keyOf, valueOf, headerOf                                 func([]byte) (string, error)
+	timestamp, key, offset, delivery, epoch, partition, headers, value bool
+	keySep, lineSep, headerSep, null                                   string
+	keyOf, valueOf, headerOf                                           func([]byte) (string, error)
 }
 
 func newPlainFormatter(p conn.Properties) (*plainFormatter, error) {
@@ -71,7 +71,7 @@ func newPlainFormatter(p conn.Properties) (*plainFormatter, error) {
 	}
 	f := &plainFormatter{
 		timestamp: p.Bool("print.timestamp", false), key: p.Bool("print.key", false), offset: p.Bool("print.offset", false),
-		epoch: p.Bool("print.epoch", false), partition: p.Bool("print.partition", false), headers: p.Bool("print.headers", false),
+		delivery: p.Bool("print.delivery", false), epoch: p.Bool("print.epoch", false), partition: p.Bool("print.partition", false), headers: p.Bool("print.headers", false),
 		value: p.Bool("print.value", true), keySep: get("key.separator", "\t"), lineSep: get("line.separator", "\n"),
 		headerSep: get("headers.separator", ","), null: get("null.literal", "null"),
 	}
@@ -158,6 +158,9 @@ func (f *plainFormatter) write(w *bufio.Writer, r *kgo.Record) error {
 	if f.offset {
 		put("Offset:" + strconv.FormatInt(r.Offset, 10))
 	}
+	if f.delivery {
+		put("Delivery:NOT_PRESENT") // of share groups
+	}
 	if f.epoch {
 		put("Epoch:NOT_PRESENT") // what Kafka's tool shows: it drops the epoch on the way
 	}
@@ -174,7 +177,9 @@ func (f *plainFormatter) write(w *bufio.Writer, r *kgo.Record) error {
 	if f.value {
 		put(value)
 	}
-	_, _ = w.WriteString(f.lineSep)
+	if !first { // nothing to show is no line
+		_, _ = w.WriteString(f.lineSep)
+	}
 	return nil
 }
 

@@ -3,7 +3,9 @@ package kafkatool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -176,6 +178,11 @@ func describeClassic(ctx context.Context, cl *kgo.Client, id string) (*groupInfo
 type topicPartition struct {
 	topic     string
 	partition int32
+}
+
+// compareNames is the order of Kafka's tools where they sort by a partition's text: t-10 comes before t-2.
+func compareNames(a, b topicPartition) int {
+	return strings.Compare(fmt.Sprintf("%s-%d", a.topic, a.partition), fmt.Sprintf("%s-%d", b.topic, b.partition))
 }
 
 func comparePartitions(a, b topicPartition) int {

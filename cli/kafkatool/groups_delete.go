@@ -35,7 +35,11 @@ func (g *groupCommand) delete() error {
 	slices.Sort(done)
 	slices.Sort(failed)
 	if len(failed) == 0 {
-		g.e.println("Deletion of requested consumer groups ('%s') was successful.", strings.Join(done, "', '"))
+		names := ""
+		if len(done) > 0 {
+			names = "'" + strings.Join(done, "', '") + "'"
+		}
+		g.e.println("Deletion of requested consumer groups (%s) was successful.", names)
 		return nil
 	}
 	g.e.println("\nError: Deletion of some consumer groups failed:\n%s", strings.Join(failed, "\n"))
@@ -63,7 +67,8 @@ func (g *groupCommand) topicArgs() (parts []topicPartition, unknown []string, er
 		}
 	}
 	if len(whole) == 0 {
-		return parts, nil, nil
+		slices.SortFunc(parts, compareNames)
+		return slices.Compact(parts), nil, nil
 	}
 	md, err := metadata(g.e, g.cl, whole)
 	if err != nil {
@@ -79,7 +84,7 @@ func (g *groupCommand) topicArgs() (parts []topicPartition, unknown []string, er
 			parts = append(parts, topicPartition{*t.Topic, p.Partition})
 		}
 	}
-	slices.SortFunc(parts, comparePartitions)
+	slices.SortFunc(parts, compareNames)
 	return slices.Compact(parts), unknown, nil
 }
 
@@ -127,7 +132,16 @@ func (g *groupCommand) deleteOffsets() error {
 	default:
 		g.e.println("Request succeeded for deleting offsets from group %s.", id)
 	}
-	row := func(topic, partition, status string) { g.e.println("%-15s %-10s %-15s", topic, partition, status) }
+	width := 15
+	for _, p := range parts {
+		width = max(width, len(p.topic))
+	}
+	for _, t := range unknown {
+		width = max(width, len(t))
+	}
+	row := func(topic, partition, status string) {
+		g.e.println("%-*s %-10s %-15s", width, topic, partition, status)
+	}
 	g.e.println("")
 	row("TOPIC", "PARTITION", "STATUS")
 	for _, p := range parts {

@@ -18,7 +18,8 @@ func (g *groupCommand) describe() error {
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+	var infos []*groupInfo
+	for _, id := range ids { // all of them before the first table, so that of a missing one only the error shows
 		info, err := describeGroup(g.ctx, g.cl, id)
 		if err != nil {
 			return err
@@ -26,6 +27,9 @@ func (g *groupCommand) describe() error {
 		if info.missing != nil {
 			return info.missing
 		}
+		infos = append(infos, info)
+	}
+	for _, info := range infos {
 		switch {
 		case g.v.Has("members"):
 			g.printMembers(info)

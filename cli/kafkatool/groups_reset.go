@@ -50,8 +50,12 @@ func (g *groupCommand) reset() error {
 		return g.export(ids, rows)
 	}
 	g.e.println("")
+	topicWidth := 15
+	for _, r := range rows {
+		topicWidth = max(topicWidth, len(r.tp.topic))
+	}
 	print := func(group, topic, partition, to string) {
-		g.e.println("%-*s %-15s %-10s %s", width, group, topic, partition, to)
+		g.e.println("%-*s %-*s %-10s %s", width, group, topicWidth, topic, partition, to)
 	}
 	print("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")
 	for _, r := range rows {

@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kerr"
-
+	"millrace/cli/conn"
 	"millrace/cli/jopt"
 )
 
@@ -86,7 +85,7 @@ func runOffsets(e *Env, v *jopt.Values) error {
 	if len(parts) == 0 {
 		return errors.New("Could not match any topic-partitions with the specified filters")
 	}
-	slices.SortFunc(parts, comparePartitions)
+	slices.SortFunc(parts, compareNames)
 	got, err := listOffsets(e.Ctx, cl, parts, ms)
 	if err != nil {
 		return err
@@ -96,10 +95,8 @@ func runOffsets(e *Env, v *jopt.Values) error {
 		switch {
 		case !ok:
 			continue
-		case l.err != nil && (errors.Is(l.err, kerr.LeaderNotAvailable) || errors.Is(l.err, kerr.UnknownTopicOrPartition)):
-			e.complain("Skip getting offsets for topic-partition %s-%d due to error: %s", p.topic, p.partition, l.err)
 		case l.err != nil:
-			return l.err
+			e.complain("Skip getting offsets for topic-partition %s-%d due to error: %s: %s", p.topic, p.partition, conn.Class(l.err), l.err)
 		case l.offset >= 0:
 			e.println("%s:%d:%d", p.topic, p.partition, l.offset)
 		}

@@ -26,7 +26,7 @@ func createTopic(e *Env, v *jopt.Values, cl *kgo.Client) error {
 	t.Topic = name
 	for _, pair := range v.All("config") {
 		key, value, ok := strings.Cut(pair, "=")
-		if !ok || strings.TrimSpace(value) == "" && !strings.Contains(pair, "=") {
+		if !ok || strings.TrimRight(value, "= \t") == "" || strings.Contains(strings.TrimRight(value, "= \t"), "=") { // Java's split wants two parts; empty ones at the end do not count
 			return errors.New("requirement failed: Invalid topic config: all configs to be added must be in the format \"key=val\".")
 		}
 		c := kmsg.NewCreateTopicsRequestTopicConfig()

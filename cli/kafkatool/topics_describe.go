@@ -254,6 +254,6 @@ func (p *partitionInfo) wanted(v *jopt.Values, t *topicInfo) bool {
 	}
 	return v.Has("under-replicated-partitions") && len(p.isr) < len(p.replicas) ||
 		v.Has("unavailable-partitions") && p.leader < 0 ||
-		v.Has("under-min-isr-partitions") && len(p.isr) < minISR ||
+		v.Has("under-min-isr-partitions") && (p.leader < 0 || len(p.isr) < minISR) ||
 		v.Has("at-min-isr-partitions") && len(p.isr) == minISR
 }

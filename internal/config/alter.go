@@ -121,9 +121,9 @@ func change(current Set, ops []Op, base func(name string) ([]string, bool)) (Set
 				return nil, errNoList(op.Name)
 			}
 			if text, set := next[op.Name]; set {
-				list = SplitList(text)
+				list = slices.DeleteFunc(javaSplit(text), func(e string) bool { return e == "" })
 			}
-			next[op.Name] = strings.Join(combine(op.Kind, list, SplitElements(*op.Value)), ",")
+			next[op.Name] = strings.Join(combine(op.Kind, list, javaSplit(*op.Value)), ",")
 		default:
 			return nil, alterErrorf(codeUnknownServerError, "%s: operation %d is not known", op.Name, op.Kind)
 		}
@@ -131,35 +131,40 @@ func change(current Set, ops []Op, base func(name string) ([]string, bool)) (Set
 	return next, nil
 }
 
-// SplitElements is SplitList, but the empty text is one empty element.
-func SplitElements(text string) []string {
-	if list := SplitList(text); list != nil {
-		return list
+// javaSplit is Java's split at commas, as Kafka's controller uses it on both texts: nothing is trimmed, empty elements at the end
+// are left out, and the empty text is one empty element.
+func javaSplit(text string) []string {
+	list := strings.Split(text, ",")
+	for n := len(list); n > 0 && list[n-1] == "" && text != ""; n-- {
+		list = list[:n-1]
 	}
-	return []string{""}
+	return list
 }
 
+// combine appends the elements that are not in the list yet, or removes each of them once.
 func combine(kind OpKind, list, elements []string) []string {
-	if kind == OpSubtract {
-		return slices.DeleteFunc(slices.Clone(list), func(e string) bool { return slices.Contains(elements, e) })
-	}
 	list = slices.Clone(list)
 	for _, e := range elements {
-		if !slices.Contains(list, e) {
+		at := slices.Index(list, e)
+		switch {
+		case kind == OpSubtract && at >= 0:
+			list = slices.Delete(list, at, at+1)
+		case kind == OpAppend && at < 0:
 			list = append(list, e)
 		}
 	}
 	return list
 }
 
-// listBase answers change for the keys of a table.
-func listBase(scope Scope, start func(*Key) []string) func(string) ([]string, bool) {
+// listBase answers change for the keys of a table: a list that is not set starts from the default of its key, whatever stands in
+// the property file, as in Kafka.
+func listBase(scope Scope) func(string) ([]string, bool) {
 	return func(name string) ([]string, bool) {
 		k, ok := Lookup(scope, name)
 		if !ok || k.Type != List {
 			return nil, false
 		}
-		return start(k), true
+		return k.DefaultValue().List, true
 	}
 }
 

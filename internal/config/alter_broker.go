@@ -47,8 +47,7 @@ func (l *Layers) alterBroker(current Set, ops []Op, perBroker bool) (Set, *Alter
 			return nil, alterErrorf(codeInvalidRequest, "%s: operation %d is not known", op.Name, op.Kind)
 		}
 	}
-	static := &Layers{Static: l.Static}
-	next, err := change(current, ops, listBase(Broker, func(k *Key) []string { return static.get(k.Name).List }))
+	next, err := change(current, ops, listBase(Broker))
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,14 @@ func TestAppendAndSubtract(t *testing.T) {
 	step("delete,compact", op(OpAppend, "cleanup.policy", "compact"))
 	step("compact", op(OpSubtract, "cleanup.policy", "delete"))
 	step("compact", op(OpSubtract, "cleanup.policy", "delete"))
-	step("compact,delete", op(OpAppend, "cleanup.policy", " delete , compact"))
+	step("compact,delete", op(OpAppend, "cleanup.policy", "delete,compact"))
+	// Nothing is trimmed, each word is removed once, and empty ones at the end do not count.
+	step("compact,delete", op(OpSubtract, "cleanup.policy", " delete"))
+	step("compact,delete", op(OpAppend, "cleanup.policy", ",,"))
+	step("compact, delete", op(OpSet, "cleanup.policy", "compact, delete"))
+	step("compact, delete", op(OpSubtract, "cleanup.policy", "delete"))
+	step("compact, delete", op(OpAppend, "cleanup.policy", "compact,"))
+	step("compact", op(OpSubtract, "cleanup.policy", " delete"))
 	const throttled = "leader.replication.throttled.replicas"
 	step("0:1", op(OpAppend, throttled, "0:1"))
 	step("0:1,1:1", op(OpAppend, throttled, "1:1"))
@@ -58,10 +65,13 @@ func TestAppendAndSubtract(t *testing.T) {
 	if !maps.Equal(set, before) {
 		t.Error("a refused change changed the values")
 	}
-	// Lists start from the property file or the default, not from brokers'
-	// dynamic values.
+	// Lists start from the key's default, not from brokers' values.
 	next, err := l.With(Set{"log.cleanup.policy": "compact"}, nil).AlterTopic(nil, []Op{op(OpSubtract, "cleanup.policy", "delete")})
 	if err != nil || next["cleanup.policy"] != "" {
+		t.Errorf("%q, %v", next["cleanup.policy"], err)
+	}
+	static := &Layers{Static: Set{"log.cleanup.policy": "compact"}}
+	if next, err := static.AlterTopic(nil, []Op{op(OpAppend, "cleanup.policy", "compact")}); err != nil || next["cleanup.policy"] != "delete,compact" {
 		t.Errorf("%q, %v", next["cleanup.policy"], err)
 	}
 }

@@ -11,10 +11,7 @@ func (l *Layers) AlterTopic(current Set, ops []Op) (Set, *AlterError) {
 	if err := CheckShape(ops); err != nil {
 		return nil, err
 	}
-	// A list that is not set for the topic starts from the property file or
-	// the default; dynamic values of brokers do not count, as in Kafka.
-	static := &Layers{Static: l.Static}
-	next, err := change(current, ops, listBase(Topic, func(k *Key) []string { return static.inherited(k).List }))
+	next, err := change(current, ops, listBase(Topic))
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func (c *Checker) finish(v batch.View, t *Topic, nowMs int64, section []byte, re
 		}
 		r.Batch = one
 	case w.gaps && v.Attributes().Codec() != batch.None:
-		return refuse(wire.InvalidRecord, "the offsets inside the batch are not consecutive")
+		return refuse(wire.UnknownServerError, "") // offsets inside that are not consecutive: Kafka fails where it would write them anew
 	}
 	if len(r.Batch) > t.SegmentBytes {
 		return refuse(wire.RecordListTooLarge, "the batch is larger than segment.bytes")
