@@ -54,8 +54,10 @@ var figures = []figure{
 	{text: "end to end p50 µs", workload: "W11", value: "e2e p50 us"},
 	{text: "2,000 idle long polls: % of a core", workload: "W11", value: "idle crowd cores", per: 0.01},
 	{text: "**Kafka's own tools**, producer, 1 KiB: MB/s", workload: "STOCK", value: "producer, 1 KiB: MB/s"},
+	{text: "its broker CPU, s/GB", workload: "STOCK", value: "producer, 1 KiB: CPU s/GB"},
 	{text: "producer, 100 B: thousand records/s", workload: "STOCK", value: "producer, 100 B: rec/s", per: 1e3},
 	{text: "consumer, 1 KiB: MB/s", workload: "STOCK", value: "consumer: MB/s"},
+	{text: "its broker CPU, s/GB", workload: "STOCK", value: "consumer: CPU s/GB"},
 }
 
 // overview is the table of all brokers on all workloads, one line a figure, the floor last.
