@@ -134,6 +134,7 @@ func (s *fetchState) failAll(code wire.ErrorCode) {
 	for i := range s.parts {
 		p := &s.parts[i]
 		p.reply, p.listed = wire.NewFetchPartitionReply(p.index, code), true
+		p.reply.AbortedTxns = noAborted
 	}
 	bb := replyPool.Get()
 	s.reply.Begin(bb.B[:0], r.hdr.Version, r.hdr.CorrelationID, 0, code, s.view.SessionID, s.countTopics())

@@ -59,7 +59,7 @@ func TestFetchThatFailsWhole(t *testing.T) {
 		if resp := ask(6, isolation); first(resp) != wire.UnknownServerError {
 			t.Errorf("isolation %d, version 6: %+v", level, resp)
 		}
-		if resp := ask(12, isolation); first(resp) != wire.UnknownServerError || resp.ErrorCode != -1 {
+		if resp := ask(12, isolation); first(resp) != wire.UnknownServerError || resp.ErrorCode != -1 || resp.Topics[0].Partitions[0].AbortedTransactions == nil {
 			t.Errorf("isolation %d, version 12: %+v", level, resp)
 		}
 		if resp := ask(17, isolation); len(resp.Topics) != 0 || resp.ErrorCode != -1 {
