@@ -121,11 +121,7 @@ func TestInternalTopicsThatDoNotExist(t *testing.T) {
 		topic.Topic = kmsg.StringPtr(name)
 		req.Topics, req.AllowAutoTopicCreation = append(req.Topics, topic), false
 		got := c.ask(req, 9).(*kmsg.MetadataResponse).Topics[0]
-		pages := kmsg.NewPtrDescribeTopicPartitionsRequest()
-		named := kmsg.NewDescribeTopicPartitionsRequestTopic()
-		named.Topic = name
-		pages.Topics, pages.ResponsePartitionLimit = append(pages.Topics, named), 10
-		described := c.ask(pages, 0).(*kmsg.DescribeTopicPartitionsResponse).Topics[0]
+		described := c.ask(pagesRequest(10, name), 0).(*kmsg.DescribeTopicPartitionsResponse).Topics[0]
 		if want := name != "plain"; got.IsInternal != want || described.IsInternal != want || got.ErrorCode != 3 || described.ErrorCode != 3 {
 			t.Errorf("%s: %+v, %+v", name, got, described)
 		}
@@ -136,13 +132,7 @@ func TestCursorBeyondWhatAPartitionCanBe(t *testing.T) {
 	c := newRig(t, 1).dial()
 	c.topic("a", 3)
 	c.topic("b", 1)
-	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
-	req.ResponsePartitionLimit = 2000
-	for _, name := range []string{"a", "b"} {
-		topic := kmsg.NewDescribeTopicPartitionsRequestTopic()
-		topic.Topic = name
-		req.Topics = append(req.Topics, topic)
-	}
+	req := pagesRequest(2000, "a", "b")
 	cursor := kmsg.NewDescribeTopicPartitionsRequestCursor()
 	cursor.Topic, cursor.Partition = "a", math.MaxInt32
 	req.Cursor = &cursor

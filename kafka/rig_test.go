@@ -242,6 +242,18 @@ func fetchRequest(topic string, partition int32, offset int64, waitMs, minBytes 
 	return req
 }
 
+// pagesRequest asks for the partitions of topics, of all of them without names.
+func pagesRequest(limit int32, names ...string) *kmsg.DescribeTopicPartitionsRequest {
+	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
+	req.ResponsePartitionLimit = limit
+	for _, name := range names {
+		t := kmsg.NewDescribeTopicPartitionsRequestTopic()
+		t.Topic = name
+		req.Topics = append(req.Topics, t)
+	}
+	return req
+}
+
 func expectCode(t testing.TB, what string, got int16, want wire.ErrorCode) {
 	t.Helper()
 	if wire.ErrorCode(got) != want {

@@ -79,8 +79,7 @@ func TestPagesOfPartitions(t *testing.T) {
 	c := newRig(t, 1).dial()
 	c.topic("a", 3)
 	c.topic("b", 2)
-	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
-	req.ResponsePartitionLimit = 2
+	req := pagesRequest(2)
 	type place struct {
 		topic     string
 		partition int32

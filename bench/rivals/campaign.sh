@@ -25,7 +25,8 @@ short)
   ;;
 *) echo "$size is neither full nor short" >&2; exit 64 ;;
 esac
-for w in "${@:-W1 W2 W3 W5 W6 W4 W7 W10 W11 W9 STOCK NATS}"; do for w in $w; do
+[ $# -gt 0 ] || set -- W1 W2 W3 W5 W6 W4 W7 W10 W11 W9 STOCK NATS
+for w in "$@"; do
   more=()
   case $w-$size in
   W1-* | W2-*) more+=(--hold-memory "${HOLD:-17000000000}") ;;
@@ -35,5 +36,5 @@ for w in "${@:-W1 W2 W3 W5 W6 W4 W7 W10 W11 W9 STOCK NATS}"; do for w in $w; do
   "${MILLRACE:-bin/millrace}" bench run --targets millrace-uring,millrace-epoll,kafka --few-floors --parts "$results" --dir "$results/data" --workloads "$w" \
     --kafka-start "${KAFKA_START:-$here/kafka.sh start {port\} {dir\} {cpus\}}" --kafka-stop "${KAFKA_STOP:-$here/kafka.sh stop {dir\}}" \
     --kafka-tools "${KAFKA_TOOLS:-${KAFKA_HOME:-}/bin}" --nats-server "${NATS_SERVER:-nats-server}" --nats "${NATS:-nats}" "${flags[@]}" "${more[@]}"
-done; done
+done
 rm -rf "$results/data"

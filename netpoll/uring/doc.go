@@ -4,8 +4,8 @@
 // One ring per loop, used by that loop's thread alone (SINGLE_ISSUER, DEFER_TASKRUN): 512 submissions, 4,096
 // completions, one submit per turn. Receives of idle connections select a buffer from a ring of provided buffers,
 // so that they hold none; the rest of a frame is received into the frame's own buffer. Datasyncs and reads are ring operations;
-// appends are written on the loop thread unless the append mode says ring or they begin in a page that must be read first. Sends are made at once on the loop
-// thread; only the wait for room in a socket is a ring operation.
+// appends are written on the loop thread unless the append mode says ring or they begin in a page that must be read first.
+// Sends are made at once on the loop thread; only the wait for room in a socket is a ring operation.
 //
 // It never hands a Go pointer to the kernel beyond a system call: user data are slot numbers, and what submissions
 // name lies in mapped memory, or in memory that the operation in its slot keeps alive. It never has two receives of

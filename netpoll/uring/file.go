@@ -49,9 +49,8 @@ func (d *Driver) Start(op *netpoll.Op) {
 		return
 	}
 	if op.Kind == netpoll.OpWritev && d.host.Mode != netpoll.AppendRing && !d.files.MustRead(op) {
-		// Writes on the loop thread were measured to be
-		// faster and cheaper than ring writes, which ext4 hands to a worker thread each time. That thread is where a write
-		// belongs that must read a page first.
+		// Writes on the loop thread were measured to be faster and cheaper than ring writes, which ext4 hands to a worker
+		// thread each time. That thread is where a write belongs that must read a page first.
 		d.files.Write(op)
 		return
 	}
