@@ -59,6 +59,7 @@ func (p *Partition) endCheckpoint(point int64, err error) {
 	p.checkpoint = nil
 	if err == nil {
 		p.recoveryPoint.Store(point)
+		p.dir.unrecorded.Add(max(0, p.unrecovered.Load()-p.log.UncheckpointedBytes())) // before the other sum falls
 		p.noteUnrecovered()
 		p.shard.st.checkpoints.Inc()
 	}
@@ -182,11 +183,22 @@ func (d *logDir) checkpointAll(parts []*Partition) (ok int) {
 	return ok
 }
 
+// unrecoveredOnDisk is how many bytes a start after a kill would read again: a recovery point counts when the file says it.
+func (d *logDir) unrecoveredOnDisk() int64 {
+	n := d.unrecovered.Load() // first: a checkpoint that ends raises the other before this falls
+	return n + d.unrecorded.Load()
+}
+
 // writeRecoveryPoints replaces the directory's recovery-point file.
 func (d *logDir) writeRecoveryPoints() error {
 	d.files.Lock()
 	defer d.files.Unlock()
-	return d.writeOffsets(segment.RecoveryPointFile, d.closedPoints, func(p *Partition) int64 { return p.recoveryPoint.Load() })
+	told := d.unrecorded.Load() // first: the points behind it are stored, so the file says them
+	err := d.writeOffsets(segment.RecoveryPointFile, d.closedPoints, func(p *Partition) int64 { return p.recoveryPoint.Load() })
+	if err == nil {
+		d.unrecorded.Add(-told)
+	}
+	return err
 }
 
 // writeLogStarts replaces the directory's log-start file.

@@ -31,6 +31,7 @@ type logDir struct {
 
 	unsynced    atomic.Int64 // bytes written and not synced
 	unrecovered atomic.Int64 // bytes above the recovery points
+	unrecorded  atomic.Int64 // bytes below recovery points that the file does not say yet
 
 	files sync.Mutex // held while a file in the root is replaced
 	// What the files say of partitions that are there and not open; guarded by files.
@@ -101,7 +102,7 @@ func (d *logDir) keepOffsets(f found) {
 func (d *logDir) registerMetrics(r *metric.Registry) {
 	dir := metric.Label{Name: "dir", Value: d.path}
 	r.GaugeFunc("millrace_engine_unsynced_bytes", "Bytes written and not synced.", func() float64 { return float64(d.unsynced.Load()) }, dir)
-	r.GaugeFunc("millrace_engine_unrecovered_bytes", "Bytes above the recovery points.", func() float64 { return float64(d.unrecovered.Load()) }, dir)
+	r.GaugeFunc("millrace_engine_unrecovered_bytes", "Bytes above the recovery points on disk: what a start after a kill reads again.", func() float64 { return float64(d.unrecoveredOnDisk()) }, dir)
 	r.GaugeFunc("millrace_engine_dir_online", "1 while the log directory can be used.", func() float64 {
 		if d.alive() {
 			return 1

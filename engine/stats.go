@@ -22,7 +22,7 @@ type Stats struct {
 	DeletedBytes int64
 
 	UnsyncedBytes    int64 // written, not synced
-	UnrecoveredBytes int64 // above the recovery points
+	UnrecoveredBytes int64 // above the recovery points on disk
 	Waiters          int64 // parked long polls
 	StorageFull      int64 // partitions that refuse appends for lack of space
 	SlowSyncs        int64 // background syncs that took longer than the age they shall keep
@@ -132,7 +132,7 @@ func (e *Engine) Stats() Stats {
 	}
 	for _, d := range e.dirs {
 		t.UnsyncedBytes += d.unsynced.Load()
-		t.UnrecoveredBytes += d.unrecovered.Load()
+		t.UnrecoveredBytes += d.unrecoveredOnDisk()
 	}
 	return t
 }

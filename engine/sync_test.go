@@ -215,7 +215,7 @@ func TestRecoveryPointsBoundWhatIsReadAgain(t *testing.T) {
 	o2 := o
 	o2.FS = m.Clone()
 	e2, r := start(t, o2)
-	if r.ScannedBytes > 2*o.UnsyncedBytesMax || r.CutBytes != 0 {
+	if r.ScannedBytes > o.UnsyncedBytesMax || r.CutBytes != 0 {
 		t.Fatalf("scanned %d bytes of %d kept: %+v", r.ScannedBytes, 600*1070, r)
 	}
 	for i := range 3 {

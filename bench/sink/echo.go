@@ -90,7 +90,7 @@ func (s *Server) echoConn(conn net.Conn) {
 				if p.Partition < 0 || int(p.Partition) >= len(t.parts) {
 					return
 				}
-				b, err := t.parts[p.Partition].place(p.Records)
+				b, _, err := t.parts[p.Partition].place(p.Records)
 				if err != nil {
 					return
 				}

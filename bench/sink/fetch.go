@@ -72,7 +72,7 @@ func (s *Server) plan(t *topic, p *part, offset int64, limit int, a *answerPart)
 		}
 		pos := offset / records * size
 		// Whole batches, at least one: so a file is read in the same ranges over and over.
-		n := min(p.pos.Load()-pos, max(int64(limit)/size, 1)*size)
+		n := min(p.readable.Load()-pos, max(int64(limit)/size, 1)*size)
 		if n > 0 {
 			a.data = append(a.data, piece{file: p.file, pos: pos, n: int(n)})
 			a.n = int(n)

@@ -16,38 +16,61 @@ const (
 	syncBytes = 256 << 20
 )
 
-// gather are the batches of one turn for one partition: they become one vectored write, as in the broker. Owned by its loop.
+// gather are the batches of one turn that follow one another in one partition: they become one vectored write, as in the
+// broker. Owned by its loop.
 type gather struct {
-	part *part
-	bufs [][]byte
-	size int64
+	part      *part
+	bufs      [][]byte
+	pos, size int64
 }
 
-// place gives a batch its offset and stamps it.
-func (p *part) place(batch []byte) (int64, error) {
+// place gives a batch its offset and its place in the file, both in one step: another loop may append to the partition too.
+func (p *part) place(batch []byte) (base, pos int64, err error) {
 	if len(batch) < wire.BatchHeaderLen {
-		return 0, fmt.Errorf("a batch of %d bytes", len(batch))
+		return 0, 0, fmt.Errorf("a batch of %d bytes", len(batch))
 	}
 	records := int64(wire.RecordCount(batch))
-	base := p.next.Add(records) - records
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	base, pos = p.next.Load(), p.pos
+	p.next.Store(base + records)
 	if p.file != nil {
+		p.pos += int64(len(batch))
 		if base == 0 {
 			p.batchLen.Store(int64(len(batch)))
 			p.records.Store(records)
 		}
 		wire.SetBaseOffset(batch, base)
 	}
-	return base, nil
+	return base, pos, nil
+}
+
+// wrote lets readers see what was written, once nothing is missing before it.
+func (p *part) wrote(pos, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pos != p.readable.Load() {
+		if p.landed == nil {
+			p.landed = map[int64]int64{}
+		}
+		p.landed[pos] = n
+		return
+	}
+	for ok := true; ok; n, ok = p.landed[pos] {
+		delete(p.landed, pos)
+		pos += n
+	}
+	p.readable.Store(pos)
 }
 
 // append adds a batch to the turn's write of its partition; the batch must stay as it is until the end of the turn.
 func (l *loop) append(p *part, batch []byte) (int64, error) {
-	base, err := p.place(batch)
+	base, pos, err := p.place(batch)
 	if err != nil || p.file == nil {
 		return base, err
 	}
 	for _, g := range l.turn[:l.used] {
-		if g.part == p {
+		if g.part == p && g.pos+g.size == pos {
 			g.bufs, g.size = append(g.bufs, batch), g.size+int64(len(batch))
 			return base, nil
 		}
@@ -57,13 +80,13 @@ func (l *loop) append(p *part, batch []byte) (int64, error) {
 	}
 	g := l.turn[l.used]
 	l.used++
-	g.part, g.bufs, g.size = p, append(g.bufs[:0], batch), int64(len(batch))
+	g.part, g.bufs, g.pos, g.size = p, append(g.bufs[:0], batch), pos, int64(len(batch))
 	return base, nil
 }
 
-// write makes the one write. Two loops may append to one partition: each takes its place in the file first.
+// write makes the one write.
 func (g *gather) write(s *Server) error {
-	pos := g.part.pos.Add(g.size) - g.size
+	pos := g.pos
 	left := g.bufs
 	for len(left) > 0 {
 		n, err := unix.Pwritev(int(g.part.file.Fd()), left[:min(len(left), 1024)], pos)
@@ -82,6 +105,7 @@ func (g *gather) write(s *Server) error {
 			left[0] = left[0][n:]
 		}
 	}
+	g.part.wrote(g.pos, g.size)
 	if s.opts.Sync == SyncBackground {
 		if g.part.unsynced.Add(g.size) == g.size {
 			g.part.since.Store(time.Now().UnixNano())

@@ -58,12 +58,15 @@ type topic struct {
 	first atomic.Pointer[[]byte] // first batch seen: what null answers a Fetch with
 }
 
-// part is one partition. Any goroutine: counters are atomic, the file is opened before it is published.
+// part is one partition. Any goroutine: the mutex guards what has no atomic, the file is opened before it is published.
 type part struct {
-	next     atomic.Int64 // offset
-	pos      atomic.Int64 // bytes in the file
 	file     *os.File
-	batchLen atomic.Int64 // of the first batch; all are taken to be alike when a Fetch maps offsets to positions
+	mu       sync.Mutex
+	next     atomic.Int64    // offset of the next batch; raised under mu
+	pos      int64           // its place in the file
+	landed   map[int64]int64 // written behind a hole that another loop is filling: position to bytes
+	readable atomic.Int64    // bytes of the file without a hole; raised under mu
+	batchLen atomic.Int64    // of the first batch; all are taken to be alike when a Fetch maps offsets to positions
 	records  atomic.Int64
 	unsynced atomic.Int64
 	since    atomic.Int64 // when unsynced left 0, unix ns
