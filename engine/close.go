@@ -25,14 +25,15 @@ func (e *Engine) Close(ctx context.Context) error {
 		close(d.stop)
 		<-d.kept
 	}
-	e.syncMany()
 	parts := e.list()
-	c := &closer{slots: make(chan struct{}, 16), bad: map[*logDir]error{}}
-	c.wg.Add(len(parts))
+	c := newCloser(e, len(parts))
 	for _, p := range parts {
 		p.post(func() { p.shutDown(c) })
 	}
 	err := c.wait(ctx, parts)
+	if err == nil {
+		err = c.closeLogs(ctx)
+	}
 	if err == nil {
 		err = e.markClean(c)
 	}
@@ -46,44 +47,13 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
-// closer is one clean stop under way. Any goroutine.
-type closer struct {
-	wg    sync.WaitGroup
-	slots chan struct{}
-	mu    sync.Mutex
-	bad   map[*logDir]error
-	ends  map[*logDir][]segment.OffsetEntry
-}
-
-// wait waits for all partitions to be closed, or for ctx to end.
-func (c *closer) wait(ctx context.Context, parts []*Partition) error {
-	all := make(chan struct{})
-	go func() {
-		c.wg.Wait()
-		close(all)
-	}()
-	select {
-	case <-all:
-		return nil
-	case <-ctx.Done():
-	}
-	for _, p := range parts { // give up what still waits
-		p.post(func() {
-			if p.failure.CompareAndSwap(nil, &failure{ErrClosed}) {
-				p.offline()
-			}
-		})
-	}
-	return fmt.Errorf("engine: the stop is not clean: %w", ctx.Err())
-}
-
 // shutDown finishes what was pushed and then closes the log. Owner only.
 func (p *Partition) shutDown(c *closer) {
 	if p.Err() == ErrDeleted {
 		if p.removed {
-			c.wg.Done()
+			c.busy.Done()
 		} else {
-			p.onRemoved = append(p.onRemoved, c.wg.Done)
+			p.onRemoved = append(p.onRemoved, c.busy.Done)
 		}
 		return
 	}
@@ -96,7 +66,7 @@ func (p *Partition) shutDown(c *closer) {
 		p.closed = true
 		p.dropSums()
 		p.shard.detach(p)
-		go p.closeLog(c, p.snapshotDue(), p.unchanged())
+		c.idle(closing{p: p, producers: p.snapshotDue(), unchanged: p.unchanged()})
 	})
 }
 
@@ -107,31 +77,11 @@ func (p *Partition) unchanged() bool {
 	return p.asOpened && p.log.RecoveryPoint() == end && p.log.SyncedEnd() == end && !p.producers.changed && !p.log.WantsSnapshot()
 }
 
-func (p *Partition) closeLog(c *closer, entries []segment.ProducerEntry, unchanged bool) {
-	defer c.wg.Done()
-	c.slots <- struct{}{}
-	defer func() { <-c.slots }()
-	if !p.dir.alive() || unchanged {
-		p.log.Abandon()
-		return
-	}
-	if err := p.log.Close(entries); err != nil {
-		c.mu.Lock()
-		c.bad[p.dir] = errors.Join(c.bad[p.dir], fmt.Errorf("%s: %w", p.String(), err))
-		c.mu.Unlock()
-		return
-	}
-	p.recoveryPoint.Store(p.pub.written.Load())
-}
-
 // markClean writes the checkpoint files and then the marks.
 func (e *Engine) markClean(c *closer) (err error) {
 	for _, d := range e.dirs {
-		if !d.alive() || d.meta.ClusterID == "" {
-			continue
-		}
-		derr := c.bad[d]
-		if derr == nil {
+		derr := c.failed(d)
+		if derr == nil && d.alive() && d.meta.ClusterID != "" {
 			derr = d.markClean()
 		}
 		if derr != nil {
@@ -157,17 +107,6 @@ func (d *logDir) markClean() error {
 		m.Ends[i] = segment.OffsetEntry{Topic: p.topic, Partition: p.index, Offset: p.pub.written.Load()}
 	}
 	return segment.WriteCleanMark(d.eng.fs, d.path, m)
-}
-
-// syncMany makes the syncs of many partitions cheap by one syncfs per directory first.
-func (e *Engine) syncMany() {
-	for _, d := range e.dirs {
-		if d.alive() && len(d.partitions()) > e.opts.SyncFSAbove && d.unsynced.Load() > 0 {
-			if err := e.fs.SyncFS(d.path); err != nil {
-				d.fail(err)
-			}
-		}
-	}
 }
 
 // quiet takes the shards' timers away, so that loops of others can go on without the engine.

@@ -33,10 +33,15 @@ func crashOptions(fs vfs.FS) Options {
 	return o
 }
 
-// runScript does the script until the first error. It reports whether it came to the end.
-func runScript(fs vfs.FS, or *oracle) (done bool) {
+// runScript does the script until the first error. It reports whether it came to the end. together: its logs are many enough
+// to be closed with syncs of the whole file system.
+func runScript(fs vfs.FS, or *oracle, together bool) (done bool) {
 	ctx := context.Background()
-	e, err := Open(crashOptions(fs))
+	o := crashOptions(fs)
+	if together {
+		o.SyncFSAbove = 1
+	}
+	e, err := Open(o)
 	if err != nil {
 		return false
 	}
@@ -140,9 +145,14 @@ func verifyPartition(t *testing.T, name string, e *Engine, k int, or *oracle, al
 }
 
 func TestCrashAtEveryStorageCall(t *testing.T) {
+	t.Run("alone", func(t *testing.T) { crashEverywhere(t, false) })
+	t.Run("together", func(t *testing.T) { crashEverywhere(t, true) })
+}
+
+func crashEverywhere(t *testing.T, together bool) {
 	dry := vfs.NewMem()
 	var or oracle
-	if !runScript(dry, &or) {
+	if !runScript(dry, &or, together) {
 		t.Fatal("the script does not end without a crash")
 	}
 	total := dry.Changes()
@@ -159,7 +169,7 @@ func TestCrashAtEveryStorageCall(t *testing.T) {
 		m := vfs.NewMem()
 		m.CrashAfter(n)
 		var or oracle
-		runScript(m, &or)
+		runScript(m, &or, together)
 		verify(t, fmt.Sprintf("killed after %d", n), m.Clone(), &or, true)
 		for i := range images {
 			seed := imageSeed(n, i)

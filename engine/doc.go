@@ -35,7 +35,7 @@
 //   - the bytes that recovery must read again stay below Options.UnsyncedBytesMax per directory.
 //
 // Files: options.go, errors.go; engine.go the handle, open.go log directories and loops, create.go create and delete,
-// load.go start, close.go clean stop; dir.go a log directory and its death; partition.go the shared handle, admin.go what
+// load.go start, close.go, closer.go clean stop; dir.go a log directory and its death; partition.go the shared handle, admin.go what
 // is done to it; append.go, queue.go the way in; shard.go the turn; stage.go, write.go from queue to disk; sync.go group
 // commit and background syncs; fail.go full disks and failing ones; producer.go sequences; bounds.go; waiter.go, park.go
 // long polls; plan.go, read.go fetches; lookup.go times and epochs; checkpoint.go recovery points; tick.go retention and

@@ -31,7 +31,7 @@ func Open(o Options) (*Engine, error) {
 		stop:   make(chan struct{}),
 		closed: make(chan struct{}),
 		topics: map[string]map[int32]*Partition{},
-		makers: make(chan struct{}, 16),
+		makers: make(chan struct{}, 16), removers: make(chan struct{}, 4),
 		making: map[string]chan struct{}{},
 		perDir: map[*logDir]int{},
 		perShd: map[*Shard]int{},

@@ -65,6 +65,11 @@ func (w *checkpointWork) run() error {
 			return err
 		}
 	}
+	return w.writeFiles()
+}
+
+// writeFiles writes all but the log itself.
+func (w *checkpointWork) writeFiles() error {
 	if err := w.flushIndexes(); err != nil {
 		return err
 	}
@@ -161,58 +166,4 @@ func (l *Log) checkpointed(w *checkpointWork) {
 	for _, m := range w.marks {
 		m.seg.own.checkPos = m.pos
 	}
-}
-
-// Close syncs and writes everything so that the next start need not scan, and closes the files once their readers are
-// gone. Nothing may be staged or in flight and no job out; queued ones are run here. producers is the state at
-// WrittenEnd, nil if no producer changed since the last snapshot. It blocks: call it off the loop, the loop not using the
-// log. After an error the log is closed all the same, and the stop is not clean.
-func (l *Log) Close(producers []ProducerEntry) error {
-	if l.closed {
-		return ErrClosed
-	}
-	err := l.closeClean(producers)
-	l.Abandon()
-	return err
-}
-
-func (l *Log) closeClean(producers []ProducerEntry) error {
-	if w := l.retrySeal; w != nil {
-		l.retrySeal = nil
-		l.queueSeal(w)
-	}
-	if g := l.retryReplace; g != nil {
-		l.retryReplace = nil
-		l.queueReplace(g)
-	}
-	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
-		j.Run()
-		l.JobDone(j)
-		if j.Err != nil && j.Kind != JobSuccessor {
-			return j.Err
-		}
-	}
-	if l.syncErr != nil {
-		return l.syncErr
-	}
-	if l.busy || l.retrySeal != nil || l.replacing != nil {
-		return ErrClosed
-	}
-	l.pub.finishTimes(l.active.base, l.active.index.Load())
-	l.st = l.pub
-	w := l.newCheckpoint(producers)
-	if err := w.run(); err != nil {
-		return err
-	}
-	l.checkpointed(w)
-	if l.successor != nil {
-		if err := removeIfThere(l.sh.fs, l.succName); err != nil {
-			return err
-		}
-	}
-	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
-		j.Run()
-		l.JobDone(j)
-	}
-	return nil
 }

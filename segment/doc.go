@@ -34,6 +34,6 @@
 //
 // Files, by what they are about. Formats: names.go, rootfiles.go, offsets.go, meta.go, snapshot.go, indexfile.go, sum.go,
 // damage.go, digest.go. In memory: segment.go, view.go, memindex.go, state.go, epochs.go. The life of a log: log.go,
-// append.go, roll.go, sync.go, checkpoint.go, retention.go, truncate.go, jobs.go. Reads: find.go, times.go, section.go.
+// append.go, roll.go, sync.go, checkpoint.go, retention.go, truncate.go, jobs.go, close.go, laterfs.go. Reads: find.go, times.go, section.go.
 // Start: open.go, dirscan.go, scan.go, recover.go, replay.go, finish.go, report.go. Tools: dump.go.
 package segment

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # The campaign behind the tables of README.md and docs/performance.md: Millrace on both I/O drivers, Apache Kafka, NATS and the
 # floors, in parts of which each writes its JSON. Run it again to go on where it stopped.
-#   campaign.sh RESULTS [full|short [WORKLOAD...]]
+#   campaign.sh RESULTS [full|table|short [WORKLOAD...]]
+# full runs every load at full size (a day); table runs those of the README's table, seven rounds, bulk runs of full size (four
+# hours, a part for each workload); short is a look at it (80 minutes).
 # Environment:
 #   MILLRACE                  the binary (default bin/millrace)
 #   KAFKA_START, KAFKA_STOP   commands as for --kafka-start and --kafka-stop (default: kafka.sh beside this script, with KAFKA_HOME)
@@ -9,21 +11,24 @@
 #   NATS_SERVER, NATS         programs (default: those found by their names)
 #   HOLD                      bytes of memory held between bulk runs (default 17000000000, for a machine of 24 GB; docs/performance.md)
 set -euo pipefail
-[ $# -ge 1 ] || { sed -n 2,10p "$0" >&2; exit 64; }
+[ $# -ge 1 ] || { sed -n 2,12p "$0" >&2; exit 64; }
 here=$(cd "$(dirname "$0")" && pwd)
 results=$1 size=${2:-full}
 shift $(($# > 1 ? 2 : 1))
 mkdir -p "$results"
-declare -A loads=() # of the short campaign; a workload without an entry has no loads, or all of them count
+# The loads of the table; a workload without an entry has no loads, or all of them count.
+declare -A loads=([W1]=W1 [W2]=W2 [W3]=W3-1 [W4]=W4-acks1-1k,W4-acks1-10k,W4-all-1k,W4-all-10k [W5]=W5-acks1,W5-all [W6]=W6-1,W6-64,W6-64x64)
 flags=()
 case $size in
-full) ;;
+full) loads=() ;;
+table)
+  flags=(--part-time 10h --open-time 10s --stock-bytes 2000000000)
+  ;;
 short)
-  loads=([W1]=W1 [W2]=W2 [W3]=W3-1 [W4]=W4-acks1-1k,W4-acks1-10k,W4-all-1k,W4-all-10k [W5]=W5-acks1,W5-all [W6]=W6-1,W6-64,W6-64x64)
   flags=(--rounds 5 --part-time 10h --bulk-bytes 3000000000 --bulk-time 3s --read-bytes 3000000000 --sends 20000 --sync-time 2s --open-time 6s
     --backlog-bytes 4000000000 --keep-bytes 2000000000 --keep-partitions 200 --stock-bytes 1000000000)
   ;;
-*) echo "$size is neither full nor short" >&2; exit 64 ;;
+*) echo "$size is not full, table or short" >&2; exit 64 ;;
 esac
 [ $# -gt 0 ] || set -- W1 W2 W3 W5 W6 W4 W7 W10 W11 W9 STOCK NATS
 for w in "$@"; do

@@ -10,6 +10,6 @@
 // MILLRACE_ROUNDS sets the number of crashes (15 by default; 500 is the full run), MILLRACE_SEED repeats a run's choices,
 // MILLRACE_START_LIMIT bounds the time from exec to the first answer after a crash (default 3 s).
 //
-// Tests: kill_test.go, powercut_test.go, fulldisk_test.go, descriptors_test.go, syncfail_test.go, restart_test.go. What they share: load_test.go,
+// Tests: kill_test.go, powercut_test.go, fulldisk_test.go, descriptors_test.go, syncfail_test.go, restart_test.go, stop_test.go. What they share: load_test.go,
 // producer_test.go, verify_test.go, disk_test.go.
 package crash
