@@ -29,7 +29,9 @@ func TestManyLogsShareTheSyncsOfAStop(t *testing.T) {
 		}
 		return vfs.Fault{}
 	})
-	e, _ := start(t, testOptions(f))
+	o := testOptions(f)
+	o.UnsyncedAgeMaxMs = 3_600_000 // no background sync on a slow machine
+	e, _ := start(t, o)
 	const parts = 40
 	for i := range parts {
 		for s := range int32(7) {
@@ -41,8 +43,7 @@ func TestManyLogsShareTheSyncsOfAStop(t *testing.T) {
 	if own.Load() != 0 || whole.Load() == 0 || whole.Load() > 5 {
 		t.Errorf("%d syncs of partitions' own files and %d of the file system, want none and at most 5", own.Load(), whole.Load())
 	}
-	o := testOptions(m.Image(0)) // what a power cut right after leaves
-	e2, r := start(t, o)
+	e2, r := start(t, testOptions(m.Image(0))) // what a power cut right after leaves
 	if r.ScannedBytes != 0 || r.Unclean != 0 || len(r.Notes)+len(r.Damage)+len(r.Failed) > 0 {
 		t.Errorf("after the stop: %+v", r)
 	}
@@ -71,7 +72,7 @@ func TestStopOfManyLogsFails(t *testing.T) {
 		m := vfs.NewMem()
 		f := vfs.NewFaulty(m)
 		o := testOptions(f)
-		o.SyncFSAbove = 2
+		o.SyncFSAbove, o.UnsyncedAgeMaxMs = 2, 3_600_000 // the stop makes the first sync of the file system
 		e, _ := start(t, o)
 		for i := range 4 {
 			mustAppend(t, ensure(t, e, "a", int32(i)), []Need{NeedCommitted, NeedWritten}[i%2], idBatch(int64(i), 0, 0, "x"))

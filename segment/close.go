@@ -54,14 +54,7 @@ func (l *Log) beginClose(producers []ProducerEntry) (*checkpointWork, error) {
 	if l.closed {
 		return nil, ErrClosed
 	}
-	if w := l.retrySeal; w != nil {
-		l.retrySeal = nil
-		l.queueSeal(w)
-	}
-	if g := l.retryReplace; g != nil {
-		l.retryReplace = nil
-		l.queueReplace(g)
-	}
+	l.requeue()
 	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
 		j.Run()
 		l.JobDone(j)

@@ -188,10 +188,8 @@ func (l *Log) publish(segs []*Segment) {
 	}
 }
 
-// Tick drops indexes that nobody used for a while, queues removals that are due, and tries again what found no space.
-func (l *Log) Tick(nowMs int64) {
-	l.nowMs = nowMs
-	l.reaped = l.reaped || len(l.removing) > 0
+// requeue queues again what found no space.
+func (l *Log) requeue() {
 	if w := l.retrySeal; w != nil {
 		l.retrySeal = nil
 		l.queueSeal(w)
@@ -200,6 +198,13 @@ func (l *Log) Tick(nowMs int64) {
 		l.retryReplace = nil
 		l.queueReplace(g)
 	}
+}
+
+// Tick drops indexes that nobody used for a while, queues removals that are due, and tries again what found no space.
+func (l *Log) Tick(nowMs int64) {
+	l.nowMs = nowMs
+	l.reaped = l.reaped || len(l.removing) > 0
+	l.requeue()
 	if l.wantRoll {
 		l.prepareSuccessor() // again, if there was no space before
 	}

@@ -48,14 +48,7 @@ func (l *Log) newTruncate(offset int64) *truncateWork {
 	l.busy = true
 	l.cutCount++
 	l.wantRoll, l.rollBase = false, 0
-	if w := l.retrySeal; w != nil {
-		l.retrySeal = nil
-		l.queueSeal(w)
-	}
-	if g := l.retryReplace; g != nil {
-		l.retryReplace = nil
-		l.queueReplace(g)
-	}
+	l.requeue()
 	return &truncateWork{log: l, offset: offset, segs: l.view.Load().segs, epochs: l.epochs.Load(), snaps: l.snaps}
 }
 

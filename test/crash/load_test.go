@@ -132,14 +132,17 @@ func (l *load) abandon() {
 }
 
 // rounds is the number of crashes of a test.
-func rounds(t testing.TB, usual int) int {
-	s := os.Getenv("MILLRACE_ROUNDS")
+func rounds(t testing.TB, usual int) int { return amount(t, "MILLRACE_ROUNDS", usual) }
+
+// amount is a size of a test that a variable of the environment changes.
+func amount(t testing.TB, variable string, usual int) int {
+	s := os.Getenv(variable)
 	if s == "" {
 		return usual
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		t.Fatalf("MILLRACE_ROUNDS=%q: want a number", s)
+		t.Fatalf("%s=%q: want a number", variable, s)
 	}
 	return n
 }

@@ -227,13 +227,7 @@ func caughtUp(t *testing.T, b *harness.Broker, most int64) {
 // TestStartWithMuchKept (decision of the design: after kill -9 no more than 256 MB are read again, whatever is kept): a gigabyte here,
 // MILLRACE_RECOVERY_GB otherwise.
 func TestStartWithMuchKept(t *testing.T) {
-	gigabytes := 1
-	if s := os.Getenv("MILLRACE_RECOVERY_GB"); s != "" {
-		var err error
-		if gigabytes, err = strconv.Atoi(s); err != nil || gigabytes < 1 {
-			t.Fatalf("MILLRACE_RECOVERY_GB=%q: want a number", s)
-		}
-	}
+	gigabytes := amount(t, "MILLRACE_RECOVERY_GB", 1)
 	const partitions, batch = 8, 128 << 10
 	b := start(t, filepath.Join(t.TempDir(), "data"))
 	harness.CreateTopic(t, b.Addr, "kept", partitions, "max.message.bytes", "2097152")

@@ -2,9 +2,7 @@ package crash
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -14,13 +12,7 @@ import (
 // TestStopOfManyPartitions: a clean stop takes at most ten seconds, however many partitions were written to, and the next start
 // reads nothing again. 2,000 partitions here, MILLRACE_PARTITIONS otherwise.
 func TestStopOfManyPartitions(t *testing.T) {
-	partitions := 2000
-	if s := os.Getenv("MILLRACE_PARTITIONS"); s != "" {
-		var err error
-		if partitions, err = strconv.Atoi(s); err != nil || partitions < 1 {
-			t.Fatalf("MILLRACE_PARTITIONS=%q: want a number", s)
-		}
-	}
+	partitions := amount(t, "MILLRACE_PARTITIONS", 2000)
 	b := start(t, filepath.Join(t.TempDir(), "data"))
 	const each = 2000 // a request to create more than 10,000 would be refused
 	topics := map[string]int{}
