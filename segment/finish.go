@@ -39,11 +39,7 @@ func (r *recovery) resumeClean() (ok bool, err error) {
 		r.note("the clean mark says that the log ends at %d, it ends at %d", r.p.CleanEnd, st.end)
 		return false, nil
 	}
-	s.setEnd(st.pos, st.end)
-	s.maxTs.Store(st.maxTs)
-	s.index.Store(m)
-	s.own.syncPos, s.own.syncEnd, s.own.checkPos = st.pos, st.end, st.pos
-	r.active = st
+	r.resume(s, &st, m)
 	return true, r.cleanProducers(&sm)
 }
 
@@ -174,7 +170,7 @@ func (r *recovery) walkEpochs(s *Segment, size int64) error {
 }
 
 // finish builds the log and, after a repair, writes what makes the next start cheap.
-func (r *recovery) finish(clean bool) (*Log, error) {
+func (r *recovery) finish() (*Log, error) {
 	end := r.active.end
 	if end < r.p.LogStart {
 		if err := r.emptyLog(r.p.LogStart); err != nil {
@@ -202,7 +198,7 @@ func (r *recovery) finish(clean bool) (*Log, error) {
 		l.flushedIdx, l.flushedTimes = int(sm.IndexEntries), int(sm.TimeEntries)
 	}
 	r.rep.Segments = len(r.segs)
-	if !clean || r.dirty {
+	if r.dirty {
 		w := l.newCheckpoint(nil)
 		switch err := w.run(); {
 		case err == nil:

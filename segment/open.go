@@ -132,7 +132,7 @@ func (r *recovery) open() (*Log, error) {
 			return nil, err
 		}
 	}
-	return r.finish(clean)
+	return r.finish()
 }
 
 // openEmpty deals with a directory without segments: one that Create did not finish begins anew; any other lost its

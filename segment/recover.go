@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 
 	"millrace/segment/batch"
@@ -13,12 +14,16 @@ import (
 // recoverTail reads everything above the recovery point: the segment that holds it, from where its side file says that
 // it was synced, and all later ones. The first bad batch above the recovery point ends the log.
 func (r *recovery) recoverTail() error {
-	r.dirty = true
 	k := r.firstScanned()
 	st, m := r.startOf(k)
 	if err := r.planProducers(k, &st); err != nil {
 		return err
 	}
+	if saved, err := r.asSaved(k, &st); err != nil || saved {
+		r.resume(r.segs[k], &st, m)
+		return err
+	}
+	r.dirty = true
 	r.epochs = r.epochs.truncateEnd(st.end) // what comes above is read from the batches
 	if err := r.replayBelow(k, st.pos, st.end); err != nil {
 		return err
@@ -53,6 +58,43 @@ func (r *recovery) recoverTail() error {
 		r.note("the recovery point %d lies beyond the end %d of the log", r.p.RecoveryPoint, end)
 	}
 	return r.dropNexts()
+}
+
+// asSaved says whether the log ends where the last side file says, with all that the file vouches for in place. Then nothing
+// is to be read, and all that a checkpoint would write is durable: a start with thousands of such logs makes no sync for them.
+func (r *recovery) asSaved(k int, st *appendState) (bool, error) {
+	s, sm := r.segs[k], &r.sums[k]
+	if r.dirty || r.p.Direct || k < len(r.segs)-1 || len(r.files.nexts) > 0 || len(s.damage) > 0 || r.saved == nil {
+		return false, nil
+	}
+	if sm.Base < 0 || sm.Sealed || sm.Pos != r.sizes[k] || st.pos != sm.Pos || st.end != sm.End || r.p.RecoveryPoint > st.end {
+		return false, nil
+	}
+	if r.prod.from < st.end || r.prod.snapAt != sm.Snapshot {
+		return false, nil
+	}
+	if sm.Pos > 0 {
+		return r.wholeIdx, nil
+	}
+	for _, suffix := range []string{suffixIndex, suffixTimeIndex} {
+		info, err := r.fs.Stat(s.path(suffix))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() > 0 {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// resume has the log go on in a segment from a state.
+func (r *recovery) resume(s *Segment, st *appendState, m *memIndex) {
+	s.setEnd(st.pos, max(st.end, s.base))
+	s.maxTs.Store(st.maxTs)
+	s.index.Store(m)
+	s.own.syncPos, s.own.syncEnd, s.own.checkPos = st.pos, st.end, st.pos
+	r.active = *st
 }
 
 // firstScanned is the segment that holds the recovery point.
@@ -185,11 +227,7 @@ func (r *recovery) scanSegment(i int, st appendState, m *memIndex) (stop bool, e
 	if err != nil {
 		return false, err
 	}
-	s.setEnd(st.pos, max(st.end, s.base))
-	s.maxTs.Store(st.maxTs)
-	s.index.Store(m)
-	s.own.syncPos, s.own.syncEnd, s.own.checkPos = st.pos, st.end, st.pos
-	r.active = st
+	r.resume(s, &st, m)
 	if err := r.keepPrefix(s, &sc, &st, stop); err != nil {
 		return false, err
 	}
