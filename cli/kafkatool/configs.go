@@ -2,6 +2,7 @@ package kafkatool
 
 import (
 	"errors"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,106 +83,158 @@ var entityFlags = []struct{ flag, kind string }{
 	{"client-metrics", "client-metrics"}, {"group", "groups"},
 }
 
-func entitiesOf(v *jopt.Values) ([]entity, error) {
-	var out []entity
-	types, names := v.All("entity-type"), v.All("entity-name")
+var entityDefaultFlags = []struct{ flag, kind string }{
+	{"client-defaults", "clients"}, {"user-defaults", "users"}, {"broker-defaults", "brokers"}, {"ip-defaults", "ips"},
+}
+
+// entitiesOf reads what the call is about, and counts the names that were given.
+func entitiesOf(v *jopt.Values) (list []entity, names int) {
 	// --entity-name and --entity-default belong to types in the order they stand.
-	next := 0
 	var places []entity
+	next := v.All("entity-name")
 	for _, o := range v.Names() {
-		switch o {
-		case "entity-name":
-			if next < len(names) {
-				places = append(places, entity{name: names[next], named: true})
-				next++
-			}
-		case "entity-default":
+		switch {
+		case o == "entity-name" && len(next) > 0:
+			places = append(places, entity{name: next[0], named: true})
+			next = next[1:]
+		case o == "entity-default":
 			places = append(places, entity{named: true})
 		}
 	}
-	for i, t := range types {
+	for i, t := range v.All("entity-type") {
 		n := entity{kind: t}
 		if i < len(places) {
 			n.name, n.named = places[i].name, true
 		}
-		out = append(out, n)
+		list = append(list, n)
 	}
-	if len(places) > len(types) && len(types) > 0 {
-		return nil, errors.New("More entity names specified than entity types")
-	}
-	short := false
+	names = len(places)
 	for _, f := range entityFlags {
 		for _, name := range v.All(f.flag) {
-			out, short = append(out, entity{f.kind, name, true}), true
+			list, names = append(list, entity{f.kind, name, true}), names+1
 		}
 	}
-	for flag, kind := range map[string]string{"client-defaults": "clients", "user-defaults": "users", "broker-defaults": "brokers", "ip-defaults": "ips"} {
-		if v.Has(flag) {
-			out, short = append(out, entity{kind, "", true}), true
+	for _, f := range entityDefaultFlags {
+		if v.Has(f.flag) {
+			list, names = append(list, entity{f.kind, "", true}), names+1
 		}
 	}
-	if short && v.HasAny("entity-name", "entity-type", "entity-default") {
-		return nil, errors.New("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
-	}
-	return out, nil
+	return list, names
 }
 
-func checkConfigs(v *jopt.Values) ([]entity, error) {
+// shortFlags says whether one of the flags is given that name type and entity at once.
+func shortFlags(v *jopt.Values) bool {
+	for _, flags := range [][]struct{ flag, kind string }{entityFlags, entityDefaultFlags} {
+		for _, f := range flags {
+			if v.Has(f.flag) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkConfigs refuses what Kafka's tool refuses before it connects, in its order.
+func checkConfigs(e *Env, v *jopt.Values) ([]entity, error) {
 	if v.Has("alter") == v.Has("describe") {
 		return nil, usagef("Command must include exactly one action: --describe, --alter")
 	}
 	if err := exclude(v, "describe", "add-config", "delete-config"); err != nil {
 		return nil, err
 	}
-	list, err := entitiesOf(v)
-	if err != nil {
+	list, names := entitiesOf(v)
+	if err := checkEntityTypes(v, list); err != nil {
 		return nil, err
 	}
-	for i, n := range list {
-		if !slices.Contains(entityTypes, n.kind) {
-			return nil, errors.New("Invalid entity type " + n.kind + ", the entity type must be one of " + strings.Join(entityTypes, ", ") + " with a --bootstrap-server or --bootstrap-controller argument")
+	switch {
+	case shortFlags(v) && v.HasAny("entity-name", "entity-type", "entity-default"):
+		return nil, errors.New("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
+	case v.Has("bootstrap-server") && v.Has("bootstrap-controller"):
+		return nil, errors.New("Only one of --bootstrap-server or --bootstrap-controller can be specified")
+	}
+	if err := checkEntityName(e, list[0]); err != nil {
+		return nil, err
+	}
+	if err := checkConfigAction(v, list); err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Has("alter") && names != len(list):
+		return nil, errors.New("An entity name must be specified for every entity type")
+	case names > len(list) && (isQuota(list[0].kind) || list[0].kind == "ips"):
+		return nil, errors.New("More entity names specified than entity types")
+	}
+	return list, nil
+}
+
+func checkEntityTypes(v *jopt.Values, list []entity) error {
+	var types, twice []string
+	for _, n := range list {
+		if slices.Contains(types, n.kind) && !slices.Contains(twice, n.kind) {
+			twice = append(twice, n.kind)
 		}
-		for _, m := range list[:i] {
-			if m.kind == n.kind {
-				return nil, errors.New("Duplicate entity type(s) specified: " + n.kind)
-			}
+		types = append(types, n.kind)
+	}
+	switch {
+	case len(twice) > 0:
+		return errors.New("Duplicate entity type(s) specified: " + strings.Join(twice, ","))
+	case !v.HasAny("bootstrap-server", "bootstrap-controller"):
+		return errors.New("Either --bootstrap-server or --bootstrap-controller must be specified.")
+	}
+	for _, t := range types {
+		if !slices.Contains(entityTypes, t) {
+			return errors.New("Invalid entity type " + t + ", the entity type must be one of " + strings.Join(entityTypes, ", ") + " with a --bootstrap-server or --bootstrap-controller argument")
 		}
 	}
 	switch {
 	case len(list) == 0:
-		return nil, errors.New("At least one entity type must be specified")
-	case len(list) > 1 && !(len(list) == 2 && list[0].kind != list[1].kind && isQuota(list[0].kind) && isQuota(list[1].kind)):
-		return nil, errors.New("Only 'users' and 'clients' entity types may be specified together")
-	case !v.HasAny("bootstrap-server", "bootstrap-controller"):
-		return nil, errors.New("One of the required --bootstrap-server or --bootstrap-controller arguments must be specified")
+		return errors.New("At least one entity type must be specified")
+	case len(list) > 1 && !(len(list) == 2 && isQuota(types[0]) && isQuota(types[1])):
+		return errors.New("Only 'users' and 'clients' entity types may be specified together")
 	}
-	n := list[0]
-	if n.named && n.name != "" && (n.kind == "brokers" || n.kind == "broker-loggers") {
+	return nil
+}
+
+func checkEntityName(e *Env, n entity) error {
+	if n.name == "" {
+		return nil
+	}
+	switch n.kind {
+	case "brokers", "broker-loggers":
 		if _, err := strconv.ParseInt(n.name, 10, 32); err != nil {
-			return nil, errors.New("The entity name for " + n.kind + " must be a valid integer broker id, but it is: " + n.name)
+			return errors.New("The entity name for " + n.kind + " must be a valid integer broker id, but it is: " + n.name)
+		}
+	case "ips":
+		if net.ParseIP(n.name) != nil {
+			return nil
+		}
+		if _, err := net.DefaultResolver.LookupHost(e.Ctx, n.name); err != nil {
+			return errors.New("The entity name for ips must be a valid IP or resolvable host, but it is: " + n.name)
 		}
 	}
-	return list, checkConfigAction(v, n)
+	return nil
 }
 
 func isQuota(kind string) bool { return kind == "users" || kind == "clients" }
 
-func checkConfigAction(v *jopt.Values, n entity) error {
-	hasDefault := isQuota(n.kind) || n.kind == "brokers" || n.kind == "ips"
+func checkConfigAction(v *jopt.Values, list []entity) error {
+	kind := list[0].kind
+	hasDefault := isQuota(kind) || kind == "brokers" || kind == "ips"
+	named := slices.ContainsFunc(list, func(n entity) bool { return n.named && (hasDefault || n.name != "") })
 	if v.Has("describe") {
 		switch {
 		case v.Has("entity-default") && !hasDefault:
-			return errors.New("--entity-default must not be specified with --describe of " + n.kind)
-		case n.kind == "broker-loggers" && !n.named:
+			return errors.New("--entity-default must not be specified with --describe of " + kind)
+		case kind == "broker-loggers" && !named:
 			return errors.New("An entity name must be specified with --describe of broker-loggers")
 		}
 		return nil
 	}
 	switch {
-	case hasDefault && !n.named:
+	case hasDefault && !named:
 		return errors.New("An entity-name or default entity must be specified with --alter of users, clients, brokers or ips")
-	case !hasDefault && (!n.named || n.name == ""):
-		return errors.New("An entity name must be specified with --alter of " + n.kind)
+	case !named:
+		return errors.New("An entity name must be specified with --alter of " + kind)
 	case v.Has("add-config") && v.Has("add-config-file"):
 		return errors.New("Only one of --add-config or --add-config-file must be specified")
 	case !v.HasAny("add-config", "add-config-file", "delete-config"):
@@ -191,13 +244,18 @@ func checkConfigAction(v *jopt.Values, n entity) error {
 }
 
 func runConfigs(e *Env, v *jopt.Values) error {
-	list, err := checkConfigs(v)
+	list, err := checkConfigs(e, v)
 	if err != nil {
 		return err
 	}
 	var sets []config.Property
 	if sets, err = configsToAdd(v); err != nil {
 		return err
+	}
+	for _, s := range sets {
+		if strings.IndexFunc(s.Key, func(r rune) bool { return !strings.ContainsRune("$._-", r) && !isAlphanumeric(r) }) >= 0 {
+			return errors.New("Invalid character found for config key: " + s.Key)
+		}
 	}
 	p := conn.Properties{}
 	if err := p.LoadFile(v.Str("command-config")); err != nil {
@@ -223,6 +281,10 @@ func runConfigs(e *Env, v *jopt.Values) error {
 		return c.alterQuotas(list, sets, splitNames(v.All("delete-config")))
 	}
 	return c.alter(list[0], sets, splitNames(v.All("delete-config")))
+}
+
+func isAlphanumeric(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
 // configCommand is one call of the tool. Owned by runConfigs.

@@ -86,9 +86,10 @@ func runConsumer(e *Env, v *jopt.Values) error {
 	if err := requireOne(v, "topic", "include"); err != nil {
 		return err
 	}
-	renamed(e, v, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.",
-		[2]string{"consumer-property", "command-property"}, [2]string{"property", "formatter-property"}, [2]string{"consumer.config", "command-config"})
-	_ = e.Out.Flush()
+	if err := renamed(e, v, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.", "Options --%s and --%s cannot be specified together.",
+		[2]string{"consumer-property", "command-property"}, [2]string{"property", "formatter-property"}, [2]string{"consumer.config", "command-config"}); err != nil {
+		return err
+	}
 	c, err := consumingOf(e, v)
 	if err != nil {
 		return err
@@ -208,12 +209,16 @@ func (c *consuming) finish(v *jopt.Values) error {
 	switch {
 	case v.Has("from-beginning") && reset != "" && reset != "earliest":
 		return usagef("Can't simultaneously specify --from-beginning and 'auto.offset.reset=%s', please remove one option", reset)
-	case reset == "earliest" && c.partition < 0:
-		c.start = kgo.NewOffset().AtStart()
+	case reset != "" && c.partition < 0 && !v.Has("from-beginning"):
+		start, err := resetOffset(reset)
+		if err != nil {
+			return err
+		}
+		c.start = start
 	}
 	merge(c.props, v, "isolation-level", "isolation.level")
 	if l := c.props["isolation.level"]; l != "read_committed" && l != "read_uncommitted" {
-		return &configError{"isolation.level", l, "read_committed, read_uncommitted"}
+		return &configError{"isolation.level", l, "String must be one of: read_committed, read_uncommitted"}
 	}
 	if c.group == "" && c.partition < 0 {
 		// As Kafka does: a group of its own that commits nothing.
@@ -230,6 +235,22 @@ func (c *consuming) finish(v *jopt.Values) error {
 	}
 	c.props["include"] = strconv.FormatBool(v.Has("include"))
 	return nil
+}
+
+// resetOffset is where a value of auto.offset.reset begins (KIP-1106).
+func resetOffset(reset string) (kgo.Offset, error) {
+	switch text, timed := strings.CutPrefix(reset, "by_duration:"); {
+	case reset == "earliest":
+		return kgo.NewOffset().AtStart(), nil
+	case reset == "latest", reset == "none":
+		return kgo.NewOffset().AtEnd(), nil
+	case timed:
+		if d, err := parseDuration(text); err == nil && d >= 0 {
+			return kgo.NewOffset().AfterMilli(time.Now().Add(-d).UnixMilli()), nil
+		}
+	}
+	return kgo.Offset{}, &configError{"auto.offset.reset", reset, "Invalid value `" + reset +
+		"` for configuration auto.offset.reset. The value must be either 'earliest', 'latest', 'none' or of the format 'by_duration:<PnDTnHnMn.nS.>'."}
 }
 
 // topicPattern is the regular expression that --include means: commas stand between alternatives, and all of a name has to match.

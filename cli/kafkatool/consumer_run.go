@@ -3,7 +3,10 @@ package kafkatool
 import (
 	"context"
 	"errors"
+	"io"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -251,6 +254,7 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 	if err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that has enough, such as head, must not keep us from leaving the group
 	n, err := c.loop(e, cl)
 	_ = e.Out.Flush()
 	commit := c.own && c.partition < 0 && c.props.Bool("enable.auto.commit", true)
@@ -264,26 +268,41 @@ func (c *consuming) run(e *Env, bootstrap string) error {
 	}
 	_ = cl.LeaveGroupContext(ctx)
 	closeWithin(ctx, cl)
-	if errors.Is(err, errTimeout) && e.own { // the user said when it is over
-		err = nil
+	if e.own && errors.Is(err, syscall.EPIPE) { // who reads it has enough
+		e.Out.Reset(io.Discard)
+		return nil
 	}
-	if errors.Is(err, errTimeout) {
-		e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)
-		e.complain("org.apache.kafka.common.errors.TimeoutException")
-		err = nil
-	}
-	if err != nil && e.Ctx.Err() == nil && e.own {
+	if err = c.ended(e, err); err != nil && e.own {
 		return err
-	}
-	if err != nil && e.Ctx.Err() == nil {
-		e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)
-		e.complain("%s: %s", conn.Class(err), plain(err))
-		e.complain("Processed a total of %d messages", n)
-		return Exit(1)
 	}
 	e.complain("Processed a total of %d messages", n)
 	if e.Ctx.Err() != nil {
 		return Exit(130)
+	}
+	return err
+}
+
+// ended tells why reading ended and returns what is an error for the caller: Kafka's tool ends with 0 whatever keeps it from
+// reading on, only a message that it cannot show is an error.
+func (c *consuming) ended(e *Env, err error) error {
+	var shown *formatError
+	var stdout *stdoutError
+	switch {
+	case err == nil || e.Ctx.Err() != nil:
+		return nil
+	case e.own && errors.Is(err, errTimeout): // the user said when it is over
+		return nil
+	case e.own || errors.As(err, &shown):
+		return err
+	case errors.As(err, &stdout):
+		e.complain("%s", err)
+		return nil
+	}
+	e.logLine("ERROR", "Error processing message, terminating consumer process: ", consumerClass)
+	if errors.Is(err, errTimeout) {
+		e.complain("org.apache.kafka.common.errors.TimeoutException")
+	} else {
+		e.complain("%s: %s", conn.Class(err), plain(err))
 	}
 	return nil
 }
@@ -306,6 +325,11 @@ func closeWithin(ctx context.Context, cl *kgo.Client) {
 
 var errTimeout = errors.New("no message in time")
 
+// formatError is about a message that cannot be shown.
+type formatError struct{ error }
+
+func (f *formatError) Unwrap() error { return f.error }
+
 func (c *consuming) loop(e *Env, cl *kgo.Client) (n int64, err error) {
 	p := newProgress(e, "read", max(c.max, 0))
 	defer p.done()
@@ -326,7 +350,7 @@ func (c *consuming) loop(e *Env, cl *kgo.Client) (n int64, err error) {
 			p.add(1)
 			if ferr := c.format.write(e.Out, r); ferr != nil {
 				if !c.skip {
-					return n, ferr
+					return n, &formatError{ferr}
 				}
 				e.logLine("ERROR", "Error processing message, skipping this message: "+ferr.Error(), consumerClass)
 			}
@@ -335,13 +359,17 @@ func (c *consuming) loop(e *Env, cl *kgo.Client) (n int64, err error) {
 			}
 		}
 		if err := e.Out.Flush(); err != nil {
-			return n, errStdout
+			return n, &stdoutError{err}
 		}
 	}
 	return n, nil
 }
 
-var errStdout = errors.New("Unable to write to standard out, closing consumer.")
+// stdoutError is about output that nobody takes.
+type stdoutError struct{ cause error }
+
+func (*stdoutError) Error() string   { return "Unable to write to standard out, closing consumer." }
+func (s *stdoutError) Unwrap() error { return s.cause }
 
 // poll waits for records, at most as long as the user wants to wait for the next one.
 func (c *consuming) poll(e *Env, cl *kgo.Client) (kgo.Fetches, error) {
@@ -369,7 +397,11 @@ func (c *consuming) poll(e *Env, cl *kgo.Client) (kgo.Fetches, error) {
 		}
 		for _, f := range fetches.Errors() {
 			if !kerr.IsRetriable(f.Err) && !errors.Is(f.Err, context.DeadlineExceeded) && codeOf(f.Err) != 0 {
-				return nil, conn.Code(codeOf(f.Err), nil)
+				var words *string // none: those of the code
+				if errors.Is(f.Err, kerr.InvalidTopicException) {
+					words = kmsg.StringPtr("Invalid topics: [" + f.Topic + "]")
+				}
+				return nil, conn.Code(codeOf(f.Err), words)
 			}
 		}
 		// Something that mends itself, such as a topic that is just being made.

@@ -167,6 +167,10 @@ func checkReset(e *Env, v *jopt.Values, scope func(string) error) error {
 var resetScenarioOrder = []string{"by-duration", "to-datetime", "from-file", "shift-by", "to-offset", "to-earliest", "to-current", "to-latest"}
 
 func runGroups(e *Env, v *jopt.Values) error {
+	if v.Has("type") && !v.Has("list") && !e.own {
+		e.complain("Exception in thread \"main\" joptsimple.UnavailableOptionException: Option(s) [type] are unavailable given other options on the command line")
+		return Exit(1)
+	}
 	if err := checkGroups(e, v); err != nil {
 		return err
 	}

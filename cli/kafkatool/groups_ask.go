@@ -77,7 +77,14 @@ type memberInfo struct {
 	assigned, target           map[string][]int32
 	subscribed                 []string
 	hasTarget                  bool
+	kind                       int8 // in a group of the new protocol: classicMember, consumerMember, or not said
 }
+
+// What DescribeConsumerGroups says a member is, from version 1 on.
+const (
+	classicMember  = 0
+	consumerMember = 1
+)
 
 func (m *memberInfo) count() int {
 	n := 0
@@ -117,7 +124,7 @@ func consumerInfo(g *kmsg.ConsumerGroupDescribeResponseGroup) *groupInfo {
 		m := &g.Members[i]
 		out.members = append(out.members, memberInfo{
 			id: m.MemberID, host: m.ClientHost, client: m.ClientID, instance: deref(m.InstanceID), epoch: m.MemberEpoch, subscribed: m.SubscribedTopics,
-			assigned: assignmentOf(m.Assignment), target: assignmentOf(m.TargetAssignment), hasTarget: true,
+			assigned: assignmentOf(m.Assignment), target: assignmentOf(m.TargetAssignment), hasTarget: true, kind: m.MemberType,
 		})
 	}
 	return out

@@ -175,6 +175,13 @@ func (g *groupCommand) printMembers(info *groupInfo) {
 		header = append(header, "CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT")
 		widths = append(widths, 15, 20, 15, 20)
 	}
+	has := func(kind int8) bool {
+		return info.consumer && slices.ContainsFunc(info.members, func(m memberInfo) bool { return m.kind == kind })
+	}
+	moving := verbose && has(classicMember) && has(consumerMember) // from one protocol to the other
+	if moving {
+		header, widths = append(header, "UPGRADED"), append(widths, 0)
+	}
 	var table [][]string
 	for i := range info.members {
 		m := &info.members[i]
@@ -189,20 +196,29 @@ func (g *groupCommand) printMembers(info *groupInfo) {
 			}
 			line = append(line, epoch, assignmentWords(m.assigned), targetEpoch, target)
 		}
+		if moving {
+			line = append(line, strconv.FormatBool(m.kind == consumerMember))
+		}
 		table = append(table, line)
 	}
 	least := map[int]int{}
 	for i, w := range widths {
 		least[i] = w
 	}
-	// Every column is padded here, the last one too; the columns of --verbose follow with no space behind them.
+	// Every column but UPGRADED is padded here, the last one too; the columns of --verbose follow with no space behind them.
 	last := len(header) - 1
-	end := " "
+	end, width := " ", widths[last]
 	if verbose {
 		end = ""
 	}
-	for _, line := range append([][]string{header}, table...) {
-		line[last] = fmt.Sprintf("%-*s", widths[last], line[last]) + end
+	lines := append([][]string{header}, table...)
+	for _, line := range lines {
+		width = max(width, len(line[last]))
+	}
+	for _, line := range lines {
+		if !moving {
+			line[last] = fmt.Sprintf("%-*s", width, line[last]) + end
+		}
 	}
 	g.e.println("")
 	g.e.table(header, table, least)

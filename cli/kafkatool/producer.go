@@ -54,10 +54,10 @@ func (s *syncError) Error() string { return s.err.Error() }
 func (s *syncError) Unwrap() error { return s.err }
 
 // configError is a client property with a value that means nothing.
-type configError struct{ name, value, allowed string }
+type configError struct{ name, value, why string }
 
 func (c *configError) Error() string {
-	return fmt.Sprintf("Invalid value %s for configuration %s: String must be one of: %s", c.value, c.name, c.allowed)
+	return fmt.Sprintf("Invalid value %s for configuration %s: %s", c.value, c.name, c.why)
 }
 
 func producerOptions() *jopt.Set {
@@ -87,23 +87,43 @@ func producerOptions() *jopt.Set {
 		Str("command-config", "config file", "Properties of the producer from a file."))
 }
 
-// renamed tells of names that are on their way out, as Kafka does, on stdout.
-func renamed(e *Env, v *jopt.Values, format string, pairs ...[2]string) {
+// renamed tells of names that are on their way out, as Kafka does, on stdout; beside its new name an old one is refused.
+func renamed(e *Env, v *jopt.Values, format, refusal string, pairs ...[2]string) error {
+	for _, p := range pairs {
+		if v.Has(p[0]) && v.Has(p[1]) {
+			return usagef(refusal, p[0], p[1])
+		}
+	}
 	for _, p := range pairs {
 		if v.Has(p[0]) {
 			e.println(format, p[0], p[1])
 		}
 	}
+	return e.Out.Flush()
 }
 
 func runProducer(e *Env, v *jopt.Values) error {
-	if err := require(v, "topic", "bootstrap-server"); err != nil {
+	if err := require(v, "topic"); err != nil {
 		return err
 	}
-	renamed(e, v, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.",
-		[2]string{"property", "reader-property"}, [2]string{"producer-property", "command-property"}, [2]string{"producer.config", "command-config"},
-		[2]string{"max-partition-memory-bytes", "batch-size"})
-	_ = e.Out.Flush()
+	if !v.Has("bootstrap-server") {
+		return usagef("Error while validating the bootstrap address\n")
+	}
+	if err := renamed(e, v, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.", "Options --%[2]s and --%[1]s cannot be specified together.",
+		[2]string{"property", "reader-property"}, [2]string{"producer-property", "command-property"}, [2]string{"producer.config", "command-config"}); err != nil {
+		return err
+	}
+	if v.Has("max-partition-memory-bytes") {
+		e.println("Warning: --max-partition-memory-bytes is deprecated and will be removed in Apache Kafka 5.0. Use --batch-size instead.")
+		_ = e.Out.Flush()
+	}
+	for _, o := range []string{"batch-size", "message-send-max-retries", "retry-backoff-ms", "timeout", "request-timeout-ms", "metadata-expiry-ms", "max-block-ms", "max-memory-bytes",
+		"max-partition-memory-bytes", "socket-buffer-size"} {
+		if _, err := v.Int64(o, 0); err != nil {
+			e.complain("%s", err)
+			return Exit(1)
+		}
+	}
 	reader, err := lineReaderOf(e, v)
 	if err != nil {
 		return err
@@ -190,7 +210,7 @@ func ProducerOptions(p conn.Properties) ([]kgo.Opt, error) {
 	p.Default("compression.type", "none")
 	codec, ok := codecs[p["compression.type"]]
 	if !ok {
-		return nil, &configError{"compression.type", p["compression.type"], "none, gzip, snappy, lz4, zstd"}
+		return nil, &configError{"compression.type", p["compression.type"], "String must be one of: none, gzip, snappy, lz4, zstd"}
 	}
 	acks, idempotent := kgo.AllISRAcks(), true
 	switch strings.ToLower(p["acks"]) {
@@ -200,7 +220,7 @@ func ProducerOptions(p conn.Properties) ([]kgo.Opt, error) {
 	case "0":
 		acks, idempotent = kgo.NoAck(), false
 	default:
-		return nil, &configError{"acks", p["acks"], "all, -1, 0, 1"}
+		return nil, &configError{"acks", p["acks"], "String must be one of: all, -1, 0, 1"}
 	}
 	idempotent = idempotent && p.Bool("enable.idempotence", true)
 	var err error

@@ -136,7 +136,7 @@ func checkTopicCombinations(v *jopt.Values) error {
 		checks = append(checks, exclude(v, "replica-assignment", "partitions", "replication-factor"))
 	}
 	for _, r := range reports {
-		checks = append(checks, only(r, "describe"), exclude(v, r, append(without(reports, r), "topics-with-overrides")...))
+		checks = append(checks, only(r, "describe"), exclude(v, r, "topics-with-overrides"))
 	}
 	checks = append(checks, only("topics-with-overrides", "describe"), exclude(v, "topics-with-overrides", reports...),
 		only("if-exists", "alter", "delete", "describe"), only("if-not-exists", "create"), only("exclude-internal", "list", "describe"))

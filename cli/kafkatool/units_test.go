@@ -3,6 +3,7 @@ package kafkatool
 import (
 	"bufio"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,5 +163,35 @@ func TestDeserializers(t *testing.T) {
 	}
 	if _, err := deserializer("com.example.MyDeserializer"); err == nil {
 		t.Error("a class of the user's was taken")
+	}
+}
+
+// TestMembersOfBothProtocols: --verbose has a column more while a group moves from one protocol to the other.
+func TestMembersOfBothProtocols(t *testing.T) {
+	v, err := groupsOptions().Parse([]string{"--bootstrap-server", "b:1", "--describe", "--group", "g", "--members", "--verbose"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	show := func(kinds ...int8) []string {
+		info := &groupInfo{id: "g", state: "Stable", consumer: true, target: 5}
+		for _, k := range kinds {
+			info.members = append(info.members, memberInfo{id: "m", host: "/h", client: "c", epoch: 5, kind: k, target: map[string][]int32{"a-topic-with-a-name": {1, 0}}})
+		}
+		var out strings.Builder
+		e := &Env{Out: bufio.NewWriter(&out), Err: io.Discard}
+		(&groupCommand{e: e, v: v}).printMembers(info)
+		_ = e.Out.Flush()
+		return strings.Split(strings.Trim(out.String(), "\n"), "\n")
+	}
+	both := show(consumerMember, classicMember)
+	for i, end := range []string{" TARGET-EPOCH    TARGET-ASSIGNMENT       UPGRADED", " 5               a-topic-with-a-name:0,1 true", " 5               a-topic-with-a-name:0,1 false"} {
+		if len(both) != 3 || !strings.HasSuffix(both[i], end) {
+			t.Errorf("both: %q, line %d should end with %q", both, i, end)
+		}
+	}
+	for _, one := range [][]string{show(consumerMember, consumerMember), show(classicMember), show(-1)} {
+		if !strings.HasSuffix(one[0], " TARGET-ASSIGNMENT      ") || !strings.HasSuffix(one[1], ":0,1") {
+			t.Errorf("one kind: %q", one)
+		}
 	}
 }
