@@ -32,6 +32,7 @@ func floorCommand() *cobra.Command {
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:0", "where to listen")
 	f.StringVar(&o.Dir, "dir", "", "for files")
 	f.StringVar(&o.Sync, "sync", "none", "none, background or each")
+	f.StringVar(&o.Kept, "kept", "", "log directory to take stock of first, as a broker that starts on it must")
 	f.IntVar(&o.Loops, "loops", 1, "threads that serve connections")
 	f.IntVar(&o.Partitions, "partitions", 64, "of topics made by use")
 	f.BoolVar(&o.Check, "check", false, "refuse spoiled batches as a broker must (not for floors)")

@@ -14,12 +14,12 @@ import (
 // figure is one line of the overview: where its number stands for a broker, and for NATS, which has its own tool.
 type figure struct {
 	text        string
-	load, value string                  // of a load
-	also        string                  // a second value, behind a stroke
-	workload    string                  // or of a workload with a course of its own
-	start       string                  // or of W9: the kind of start
-	of          func(run.Start) float64 // and its figure
-	nats, what  string                  // class and shape of nats bench
+	load, value string                   // of a load
+	also        string                   // a second value, behind a stroke
+	workload    string                   // or of a workload with a course of its own
+	start       string                   // or of W9: the kind of start
+	of          func(*run.Start) float64 // and its figure
+	nats, what  string                   // class and shape of nats bench; or of the server that starts
 	natsAlso    string
 	per         float64 // divides the number; 0: 1
 }
@@ -44,10 +44,10 @@ var figures = []figure{
 	{text: "64 producers on 64 partitions: records/s", load: "W6-64x64", value: "throughput"},
 	{text: "**W7** single 1 KiB records, 100 partitions, 4 producers: requests/s", load: "W7-4", value: "throughput"},
 	{text: "50 producers: requests/s", load: "W7-50", value: "throughput"},
-	{text: "**W9** empty directory to first acknowledged record: ms", start: "empty", of: func(s run.Start) float64 { return s.FirstAckMs }},
-	{text: "after a clean stop, data kept: ms", start: "clean", of: func(s run.Start) float64 { return s.FirstAckMs }},
-	{text: "after `kill -9` under load: ms", start: "killed", of: func(s run.Start) float64 { return s.FirstAckMs }},
-	{text: "resident memory, idle: MB", start: "empty", of: func(s run.Start) float64 { return float64(s.RSSBytes) / 1e6 }},
+	{text: "**W9** empty directory to first acknowledged record: ms", start: "empty", of: func(s *run.Start) float64 { return s.FirstAckMs }, nats: natsPage},
+	{text: "after a clean stop, data kept: ms", start: "clean", of: func(s *run.Start) float64 { return s.FirstAckMs }},
+	{text: "after `kill -9` under load: ms", start: "killed", of: func(s *run.Start) float64 { return s.FirstAckMs }},
+	{text: "resident memory, idle: MB", start: "empty", of: func(s *run.Start) float64 { return float64(s.RSSBytes) / 1e6 }, nats: natsPage},
 	{text: "**W10** cold backlog read by 3 consumers beside 100 MB/s produced: MB/s", workload: "W10", value: "drain MB/s"},
 	{text: "its produce p99 meanwhile, ms", workload: "W10", value: "p99 us during", per: 1e3},
 	{text: "**W11** 50 MB/s to 8 consumers: CPU-s per GB out", workload: "W11", value: "CPU s/GB out"},
@@ -75,10 +75,17 @@ func overview(c *run.Report, pass string) table {
 			cells = append(cells, f.cell(s, o.row(f.load, target, f.also)))
 		}
 		s, also := stats.Summary{}, stats.Summary{}
-		if f.nats != "" {
+		switch {
+		case f.nats != "" && f.of != nil:
+			s = o.starts(f, func(name string) bool { return name == f.nats })
+		case f.nats != "":
 			s, also = o.extra("NATS", f.nats, f.what), o.extra("NATS", f.nats, f.natsAlso)
 		}
-		cells = append(cells, f.cell(s, also), f.cell(o.floor(f, f.value), o.floor(f, f.also)))
+		floorAlso := stats.Summary{}
+		if f.also != "" {
+			floorAlso = o.floor(f, f.also)
+		}
+		cells = append(cells, f.cell(s, also), f.cell(o.floor(f, f.value), floorAlso))
 		if found || s.N > 0 {
 			t.Rows = append(t.Rows, row{Cells: cells})
 		}
@@ -140,13 +147,18 @@ func (o *overviewOf) get(f *figure, target string) stats.Summary {
 	case f.workload != "":
 		return o.extra(f.workload, target, f.value)
 	}
-	var v []float64
-	for _, s := range o.c.Starts {
-		if s.Target == target && s.Kind == f.start && s.Pass == o.pass && s.Error == "" {
-			v = append(v, f.of(s))
+	return o.starts(f, func(name string) bool { return name == target })
+}
+
+// starts looks through W9.
+func (o *overviewOf) starts(f *figure, of func(target string) bool) stats.Summary {
+	var found []run.Start
+	for i := range o.c.Starts {
+		if s := &o.c.Starts[i]; of(s.Target) && s.Kind == f.start && s.Pass == o.pass {
+			found = append(found, *s)
 		}
 	}
-	return stats.Summarize(v)
+	return run.SummarizeStarts(found, f.of)
 }
 
 func (o *overviewOf) row(load, target, value string) stats.Summary {
@@ -168,6 +180,9 @@ func (o *overviewOf) extra(workload, target, value string) stats.Summary {
 }
 
 func (o *overviewOf) floor(f *figure, value string) stats.Summary {
+	if f.of != nil {
+		return o.starts(f, isFloor)
+	}
 	for i := range o.c.Loads {
 		if l := &o.c.Loads[i]; l.ID == f.load {
 			return o.row(cmp.Or(l.FloorLoad, l.ID), l.Floor, value)

@@ -68,7 +68,9 @@ func input(t *testing.T) *Input {
 	}
 	c.Extras = append(c.Extras, soak, run.Extra{Workload: "W8", Target: "kafka", Pass: "pinned", Round: 1, Error: "no <memory>"})
 	for k := range 3 {
-		c.Starts = append(c.Starts, run.Start{Target: "millrace-uring", Pass: "pinned", Kind: "killed", Round: k + 1, ListenMs: 9, ReadyMs: 10, FirstAckMs: 12 + float64(k), RSSBytes: 14e6, AckedBefore: 1000})
+		c.Starts = append(c.Starts, run.Start{Target: "millrace-uring", Pass: "pinned", Kind: "killed", Round: k + 1, ListenMs: 9, ReadyMs: 10, FirstAckMs: 12 + float64(k), RSSBytes: 14e6, AckedBefore: 1000},
+			run.Start{Target: "floor-start", Pass: "pinned", Kind: "killed", Round: k + 1, ListenMs: 5, ReadyMs: 5, FirstAckMs: 6},
+			run.Start{Target: "nats, " + run.PageCache, Pass: "pinned", Kind: "empty", Round: k + 1, ListenMs: 40, ReadyMs: 41, FirstAckMs: 50, RSSBytes: 16e6})
 	}
 	c.Profiles = []run.Profile{{Load: "W1", Target: "millrace-uring", Pass: "pinned", Seconds: 5, Shares: []prof.Share{
 		{Subsystem: prof.FileWrite, Seconds: 3, Fraction: 0.6, Top: []prof.Func{{Name: "vfs.write"}}}, {Subsystem: prof.Sockets, Seconds: 1.5, Fraction: 0.3}, {Subsystem: "engine", Seconds: 0.5, Fraction: 0.1}}}}
@@ -196,6 +198,19 @@ func TestLoadRefusesOtherFiles(t *testing.T) {
 		}
 		if _, err := Load([]string{f}); err == nil {
 			t.Errorf("%s is a report", text)
+		}
+	}
+}
+
+// TestOverviewOfStarts: W9's floor and NATS, whose starts are kept where the brokers' are.
+func TestOverviewOfStarts(t *testing.T) {
+	var b strings.Builder
+	if err := WriteOverview(&b, input(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| after `kill -9` under load: ms | 13.0 ± 15 % | – | – | 6 ± 0 % |", "first acknowledged record: ms | – | – | 50.0 ± 0 % | – |", "resident memory, idle: MB | – | – | 16.0 ± 0 % | – |"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the overview lacks %q:\n%s", want, b.String())
 		}
 	}
 }

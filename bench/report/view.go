@@ -218,22 +218,14 @@ func startSection(c *run.Report, p run.Pass) (section, bool) {
 		}
 	}
 	for _, k := range order {
-		pick := func(f func(run.Start) float64) stats.Summary {
-			var v []float64
-			for _, x := range groups[k] {
-				if x.Error == "" {
-					v = append(v, f(x))
-				}
-			}
-			return stats.Summarize(v)
-		}
+		pick := func(f func(*run.Start) float64) stats.Summary { return run.SummarizeStarts(groups[k], f) }
 		acked, lost := int64(0), int64(0)
 		for _, x := range groups[k] {
 			acked, lost = acked+x.AckedBefore, lost+x.Lost
 		}
-		first := pick(func(x run.Start) float64 { return x.FirstAckMs })
-		t.Rows = append(t.Rows, row{Miss: lost > 0, Cells: []string{k.target, k.kind, fmt.Sprint(first.N), med(pick(func(x run.Start) float64 { return x.ListenMs })), med(pick(func(x run.Start) float64 { return x.ReadyMs })), med(first), spread(first),
-			med(pick(func(x run.Start) float64 { return x.StopMs })), med(pick(func(x run.Start) float64 { return float64(x.RSSBytes) / 1e6 })), med(pick(func(x run.Start) float64 { return x.IdleCores })), fmt.Sprint(acked), fmt.Sprint(lost)}})
+		first := pick(func(x *run.Start) float64 { return x.FirstAckMs })
+		t.Rows = append(t.Rows, row{Miss: lost > 0, Cells: []string{k.target, k.kind, fmt.Sprint(first.N), med(pick(func(x *run.Start) float64 { return x.ListenMs })), med(pick(func(x *run.Start) float64 { return x.ReadyMs })), med(first), spread(first),
+			med(pick(func(x *run.Start) float64 { return x.StopMs })), med(pick(func(x *run.Start) float64 { mb, _ := x.Idle(); return mb })), med(pick(func(x *run.Start) float64 { _, cores := x.Idle(); return cores })), fmt.Sprint(acked), fmt.Sprint(lost)}})
 	}
 	s.Tables = []table{t}
 	return s, len(order) > 0

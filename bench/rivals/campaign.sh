@@ -3,15 +3,16 @@
 # floors, in parts of which each writes its JSON. Run it again to go on where it stopped.
 #   campaign.sh RESULTS [full|table|short [WORKLOAD...]]
 # full runs every load at full size (a day); table runs those of the README's table, seven rounds, bulk runs of full size (four
-# hours, a part for each workload); short is a look at it (80 minutes).
+# hours and more); short is a look at it (80 minutes).
 # Environment:
 #   MILLRACE                  the binary (default bin/millrace)
 #   KAFKA_START, KAFKA_STOP   commands as for --kafka-start and --kafka-stop (default: kafka.sh beside this script, with KAFKA_HOME)
 #   KAFKA_TOOLS               directory of Kafka's tools (default $KAFKA_HOME/bin)
 #   NATS_SERVER, NATS         programs (default: those found by their names)
+#   PART_TIME                 about the longest part of table (default 20m; 10h keeps each workload in one part, as the README's was run)
 #   HOLD                      bytes of memory held between bulk runs (default 17000000000, for a machine of 24 GB; docs/performance.md)
 set -euo pipefail
-[ $# -ge 1 ] || { sed -n 2,12p "$0" >&2; exit 64; }
+[ $# -ge 1 ] || { sed -n 2,13p "$0" >&2; exit 64; }
 here=$(cd "$(dirname "$0")" && pwd)
 results=$1 size=${2:-full}
 shift $(($# > 1 ? 2 : 1))
@@ -22,7 +23,7 @@ flags=()
 case $size in
 full) loads=() ;;
 table)
-  flags=(--part-time 10h --open-time 10s --stock-bytes 2000000000)
+  flags=(--part-time "${PART_TIME:-20m}" --open-time 10s --stock-bytes 2000000000)
   ;;
 short)
   flags=(--rounds 5 --part-time 10h --bulk-bytes 3000000000 --bulk-time 3s --read-bytes 3000000000 --sends 20000 --sync-time 2s --open-time 6s

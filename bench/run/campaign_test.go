@@ -169,3 +169,21 @@ func TestRatiosAcrossLoads(t *testing.T) {
 	}
 	t.Error(fmt.Sprint("no row: ", r.Rows))
 }
+
+// TestStartFloor: W9's floor starts in every round, has a record acknowledged, and is looked at.
+func TestStartFloor(t *testing.T) {
+	var log, table bytes.Buffer
+	o := options(t, &log, "W9")
+	o.Rounds = 1
+	report, err := run.Go(context.Background(), o)
+	if err != nil || len(report.Starts) != 1 {
+		t.Fatalf("%v, %d starts\n%s", err, len(report.Starts), log.String())
+	}
+	s := report.Starts[0]
+	if s.Target != "floor-start" || s.Kind != "empty" || s.Error != "" || s.ListenMs <= 0 || s.FirstAckMs < s.ReadyMs || s.RSSBytes <= 0 || s.StopMs <= 0 {
+		t.Errorf("%+v", s)
+	}
+	if report.WriteTable(&table); !strings.Contains(table.String(), "floor-start") {
+		t.Errorf("the table lacks it:\n%s", table.String())
+	}
+}

@@ -10,7 +10,7 @@
 // cluster (W12), the soak, Kafka's own clients, NATS.
 //
 // Files: load.go (what a load is), workloads.go (W1 to W7 with their parameters), campaign.go (instances, rounds), measure.go
-// (one run), starts.go (W9: start, restart, kill -9), procedure.go (procedures and their figures), w8.go, w10.go, w11.go, w12.go, soak.go,
-// stock.go (Kafka's tools, NATS), parts.go (cutting and joining campaigns), check.go (recorded ratios), report.go (JSON),
+// (one run), starts.go (W9: start, restart, kill -9), natsstart.go (NATS in it), procedure.go (procedures and their figures),
+// w8.go, w10.go, w11.go, w12.go, soak.go, stock.go (Kafka's tools, NATS), parts.go (cutting and joining campaigns), check.go (recorded ratios), report.go (JSON),
 // summary.go (medians and ratios), table.go (text).
 package run

@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"millrace/bench/prof"
 	"millrace/bench/rawgen"
+	"millrace/bench/stats"
 	"millrace/bench/target"
 )
 
@@ -60,6 +62,25 @@ type Start struct {
 	AckedBefore int64   `json:"acked_before,omitempty"` // records acknowledged before the end
 	Lost        int64   `json:"lost"`                   // of these, missing afterwards
 	Error       string  `json:"error,omitempty"`
+}
+
+// Idle is the resident memory in MB and the cores used when idle; not a number where nobody looked, as at a floor on kept data.
+func (s *Start) Idle() (mb, cores float64) {
+	if s.RSSBytes == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return float64(s.RSSBytes) / 1e6, s.IdleCores
+}
+
+// SummarizeStarts summarizes a figure of starts; errors and what is not a number are left out.
+func SummarizeStarts(starts []Start, f func(*Start) float64) stats.Summary {
+	var v []float64
+	for i := range starts {
+		if x := f(&starts[i]); starts[i].Error == "" && !math.IsNaN(x) {
+			v = append(v, x)
+		}
+	}
+	return stats.Summarize(v)
 }
 
 // Meta says where and how.

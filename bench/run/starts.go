@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"millrace/bench/proc"
@@ -13,7 +14,8 @@ import (
 )
 
 // starts is W9: how long until a target listens, answers and acknowledges, from an empty directory, from data left by a clean
-// stop, and from data left by kill -9 under load; and whether what was acknowledged is there.
+// stop, and from data left by kill -9 under load; and whether what was acknowledged is there. The floor starts on the data that
+// Millrace left, right before Millrace does.
 func (c *campaign) starts(ctx context.Context, names []string, sources target.Sources) error {
 	var targets []target.Target
 	for _, n := range names {
@@ -25,16 +27,22 @@ func (c *campaign) starts(ctx context.Context, names []string, sources target.So
 			targets = append(targets, t)
 		}
 	}
+	floor, err := target.Parse("floor-start", sources)
+	if err != nil {
+		return err
+	}
+	all := append(targets[:len(targets):len(targets)], floor)
 	for round := 1; round <= c.Rounds; round++ {
-		for n := range targets {
+		for n := range all {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			c.noteStart(c.emptyStart(targets[(n+round)%len(targets)], round))
+			t := all[(n+round)%len(all)]
+			c.noteStart(c.freshStart(t, c.place(t.Name, 0), "empty", round, true))
 		}
 	}
 	for _, t := range targets { // one after the other: the others' data and processes would be in the way
-		for _, s := range c.keptStarts(ctx, t) {
+		for _, s := range c.keptStarts(ctx, t, floor) {
 			c.noteStart(s)
 		}
 		if err := errors.Join(ctx.Err(), os.RemoveAll(c.place(t.Name, 0).Dir)); err != nil {
@@ -50,8 +58,8 @@ func (c *campaign) noteStart(s Start) {
 		s.ListenMs, s.ReadyMs, s.FirstAckMs, float64(s.RSSBytes)/1e6, s.IdleCores, s.StopMs, s.Lost, s.AckedBefore, s.Error)
 }
 
-// begun notes the times of a start, has a first record acknowledged, and looks at the idle process.
-func (s *Start) begun(i *target.Instance, times target.Times, topic string) error {
+// acked notes the times of a start and has a first record acknowledged.
+func (s *Start) acked(i *target.Instance, times target.Times, topic string) error {
 	s.ListenMs, s.ReadyMs = ms(times.Listen), ms(times.Ready)
 	if topic == "" {
 		topic = "first"
@@ -63,14 +71,19 @@ func (s *Start) begun(i *target.Instance, times target.Times, topic string) erro
 		return err
 	}
 	s.FirstAckMs = ms(time.Since(times.Began))
+	return nil
+}
+
+// watched looks at the idle process.
+func (s *Start) watched(pid int) error {
 	time.Sleep(time.Second) // what starting left to do is done
 	const watched = 2 * time.Second
-	before, err := proc.Read(i.PID)
+	before, err := proc.Read(pid)
 	if err != nil {
 		return err
 	}
 	time.Sleep(watched)
-	after, err := proc.Read(i.PID)
+	after, err := proc.Read(pid)
 	s.RSSBytes, s.IdleCores = after.RSSBytes, after.Since(before).CPUSeconds/watched.Seconds()
 	return err
 }
@@ -91,15 +104,17 @@ func firstAck(addr, topic string) error {
 	return fmt.Errorf("no record was acknowledged: %w", err)
 }
 
-func (c *campaign) emptyStart(t target.Target, round int) Start {
-	s := Start{Target: t.Name, Pass: c.pass.Name, Kind: "empty", Round: round}
-	place := c.place(t.Name, 0)
+// freshStart starts a target without data of its own; watch looks at it idle.
+func (c *campaign) freshStart(t target.Target, place target.Place, kind string, round int, watch bool) Start {
+	s := Start{Target: t.Name, Pass: c.pass.Name, Kind: kind, Round: round}
 	err := os.RemoveAll(place.Dir)
 	if err == nil {
 		var i *target.Instance
 		var times target.Times
 		if i, times, err = target.Start(t, place); err == nil {
-			err = s.begun(i, times, "")
+			if err = s.acked(i, times, ""); err == nil && watch {
+				err = s.watched(i.PID)
+			}
 			stop, stopErr := i.StopTimed()
 			s.StopMs, err = ms(stop), errors.Join(err, stopErr)
 		}
@@ -111,7 +126,7 @@ func (c *campaign) emptyStart(t target.Target, round int) Start {
 }
 
 // keptStarts fills a target once and then ends it cleanly and by kill -9 in turn.
-func (c *campaign) keptStarts(ctx context.Context, t target.Target) []Start {
+func (c *campaign) keptStarts(ctx context.Context, t, floor target.Target) []Start {
 	var out []Start
 	failed := func(kind string, round int, err error) []Start {
 		return append(out, Start{Target: t.Name, Pass: c.pass.Name, Kind: kind, Round: round, Error: err.Error()})
@@ -130,6 +145,13 @@ func (c *campaign) keptStarts(ctx context.Context, t target.Target) []Start {
 			_ = i.Stop() // it is the last we want of it
 		}
 	}()
+	floorFirst := func(kind string, round int) {
+		if t.Kind != target.Millrace {
+			return
+		}
+		floor.Kept = filepath.Join(place.Dir, "data")
+		out = append(out, c.freshStart(floor, c.place(floor.Name, 1), kind, round, false)) // not watched: the target is to start right after its end
+	}
 	const kept, loaded = "kept", "loaded"
 	parts := c.Sizes.KeepParts
 	if err := c.keep(i, kept, parts); err != nil {
@@ -147,6 +169,7 @@ func (c *campaign) keptStarts(ctx context.Context, t target.Target) []Start {
 			running = false
 			return failed("clean", round, err)
 		}
+		floorFirst("clean", round)
 		if err := c.again(i, &s, kept, before, 0); err != nil {
 			running = false
 			return failed("clean", round, err)
@@ -158,6 +181,7 @@ func (c *campaign) keptStarts(ctx context.Context, t target.Target) []Start {
 		if err != nil {
 			return failed("killed", round, err)
 		}
+		floorFirst("killed", round)
 		if err := c.again(i, &s, loaded, acked, 1); err != nil {
 			running = false
 			return failed("killed", round, err)
@@ -219,7 +243,10 @@ func (c *campaign) again(i *target.Instance, s *Start, topic string, acked []int
 	if err != nil {
 		return err
 	}
-	if err := s.begun(i, times, topic); err != nil {
+	if err := s.acked(i, times, topic); err != nil {
+		return err
+	}
+	if err := s.watched(i.PID); err != nil {
 		return err
 	}
 	ends, err := rawgen.Offsets(i.Addr, topic, len(acked), -1)

@@ -120,7 +120,7 @@ func parseConsumerPerf(out string) (map[string]float64, error) {
 }
 
 // nats measures NATS JetStream with its own tool, on a server of our own: what it sends is not Kafka's protocol, so no generator
-// of ours fits. Each round has the server's default durability and one where every message is synced.
+// of ours fits. Only its start is timed as the others' are in W9. Each round has the server's default durability and one where every message is synced.
 func (c *campaign) nats(ctx context.Context) error {
 	for round := 1; round <= c.Rounds; round++ {
 		for _, class := range []string{PageCache, Synced} {
@@ -162,6 +162,7 @@ func (c *campaign) natsOnce(class string, x *Extra) (err error) {
 		return err
 	}
 	defer log.Close()
+	began := time.Now()
 	server, err := proc.Start(c.pass.BrokerCPUs, log, c.NATSServer, "-c", conf)
 	if err != nil {
 		return err
@@ -170,7 +171,14 @@ func (c *campaign) natsOnce(class string, x *Extra) (err error) {
 		_, stopErr := server.Stop(30 * time.Second)
 		err = errors.Join(err, stopErr)
 	}()
-	time.Sleep(500 * time.Millisecond)
+	start := Start{Target: x.Target, Pass: x.Pass, Kind: "empty", Round: x.Round}
+	if err := natsStart(addr, began, &start); err != nil {
+		return err
+	}
+	if err := start.watched(server.PID()); err != nil {
+		return err
+	}
+	c.noteStart(start)
 	bytes := c.Sizes.Stock
 	type shape struct {
 		name string

@@ -103,15 +103,7 @@ func (r *Report) startTable(out io.Writer, p Pass) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "target\tstart\tn\tlistens ms\tready ms\tfirst ack ms\t±\tstop ms\tidle RSS MB\tidle cores\tkept MB\tpartitions\tacked\tlost\t")
 	for _, k := range order {
-		pick := func(f func(Start) float64) stats.Summary {
-			var v []float64
-			for _, s := range groups[k] {
-				if s.Error == "" {
-					v = append(v, f(s))
-				}
-			}
-			return stats.Summarize(v)
-		}
+		pick := func(f func(*Start) float64) stats.Summary { return SummarizeStarts(groups[k], f) }
 		lost, acked, failed := int64(0), int64(0), 0
 		for _, s := range groups[k] {
 			lost += s.Lost
@@ -120,15 +112,15 @@ func (r *Report) startTable(out io.Writer, p Pass) {
 				failed++
 			}
 		}
-		first := pick(func(s Start) float64 { return s.FirstAckMs })
+		first := pick(func(s *Start) float64 { return s.FirstAckMs })
 		n := fmt.Sprint(first.N)
 		if failed > 0 {
 			n += fmt.Sprintf("(%d failed)", failed)
 		}
 		g := groups[k][0]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.0f%%\t%.0f\t%.1f\t%.3f\t%d\t%d\t%d\t%d\t\n", k.target, k.kind, n, pick(func(s Start) float64 { return s.ListenMs }).Median,
-			pick(func(s Start) float64 { return s.ReadyMs }).Median, first.Median, first.Spread()*100, pick(func(s Start) float64 { return s.StopMs }).Median,
-			pick(func(s Start) float64 { return float64(s.RSSBytes) / 1e6 }).Median, pick(func(s Start) float64 { return s.IdleCores }).Median, g.KeptBytes/1e6, g.KeptParts, acked, lost)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.0f%%\t%.0f\t%s\t%s\t%d\t%d\t%d\t%d\t\n", k.target, k.kind, n, pick(func(s *Start) float64 { return s.ListenMs }).Median,
+			pick(func(s *Start) float64 { return s.ReadyMs }).Median, first.Median, first.Spread()*100, pick(func(s *Start) float64 { return s.StopMs }).Median,
+			value(pick(func(s *Start) float64 { mb, _ := s.Idle(); return mb })), value(pick(func(s *Start) float64 { _, cores := s.Idle(); return cores })), g.KeptBytes/1e6, g.KeptParts, acked, lost)
 	}
 	w.Flush()
 	for _, s := range r.Starts {

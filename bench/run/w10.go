@@ -37,6 +37,7 @@ func (c *campaign) w10(_ context.Context, i *target.Instance, x *Extra) error {
 	if err != nil {
 		return err
 	}
+	unix.Sync() // or what the fill left dirty is written back beside the load that should show a broker at rest
 	before, err := c.part(x, "before", Job{Produce: paced(i, topic, 6, 100e6, c.Sizes.OpenSeconds)})
 	if err != nil {
 		return err

@@ -6,7 +6,8 @@
 //   - write: receives and makes, per turn of the loop and partition, one vectored write to new files that stay, so writes have
 //     the sizes a broker's have; data is synced in the background once older than
 //     1 s or beyond 256 MB (or never, or each turn before the answers). A Fetch is answered by sendfile from these files: the
-//     read floor
+//     read floor. On kept data it first finds partitions and log ends, and reads what lies above the recovery points: the
+//     start floor
 //   - echo: a goroutine per connection over net.Conn, answering the same frames as null
 //
 // They check nothing: the spoiled batch of a measured run is not refused here, and no one may believe what they store.
@@ -15,5 +16,6 @@
 // out for one partition never overlap.
 //
 // Files: server.go (options, listening, topics), loop.go (the epoll loop), conn.go (one connection), handle.go (requests),
-// fetch.go (answers with data), files.go (partition files and syncing), echo.go (the echo floor).
+// fetch.go (answers with data), files.go (partition files and syncing), kept.go (data that a
+// start finds), echo.go (the echo floor).
 package sink

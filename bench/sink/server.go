@@ -31,6 +31,7 @@ type Options struct {
 	Sync       string // default none
 	Loops      int    // default 1
 	Partitions int    // of a topic that is created by use; default 64
+	Kept       string // log directory to take stock of before it listens, as a broker does that starts on it; empty: none
 	Check      bool   // verify checksums and refuse what is spoiled, as a broker must; not for floors
 }
 
@@ -82,6 +83,11 @@ func Serve(o Options) (*Server, error) {
 	}
 	if o.Sync == "" {
 		o.Sync = SyncNone
+	}
+	if o.Kept != "" {
+		if _, err := takeStock(o.Kept); err != nil {
+			return nil, fmt.Errorf("kept data: %w", err)
+		}
 	}
 	s := &Server{opts: o, fd: -1, topics: map[string]*topic{}, stop: make(chan struct{})}
 	switch o.Mode {

@@ -120,7 +120,11 @@ func (i *Instance) start() (Times, error) {
 func (i *Instance) args() []string {
 	t, at := i.Target, i.Place
 	if t.Kind == Floor {
-		return append(append([]string(nil), t.SelfArgs...), "floor", "--addr", i.Addr, "--dir", filepath.Join(at.Dir, "data"), "--mode", t.Mode, "--sync", t.Sync, "--loops", strconv.Itoa(max(t.Loops, 1)))
+		args := append(append([]string(nil), t.SelfArgs...), "floor", "--addr", i.Addr, "--dir", filepath.Join(at.Dir, "data"), "--mode", t.Mode, "--sync", t.Sync, "--loops", strconv.Itoa(max(t.Loops, 1)))
+		if t.Kept != "" {
+			args = append(args, "--kept", t.Kept)
+		}
+		return args
 	}
 	i.Admin = net.JoinHostPort("127.0.0.1", strconv.Itoa(at.AdminPort))
 	args := []string{"serve",

@@ -30,6 +30,7 @@ type Target struct {
 
 	Mode string `json:"mode,omitempty"` // floor
 	Sync string `json:"sync,omitempty"` // floor
+	Kept string `json:"kept,omitempty"` // floor: log directory of another target that it starts on, only to read
 
 	StartCommand string `json:"start,omitempty"` // kafka: {port}, {dir} and {cpus} are replaced; must end when Kafka answers
 	StopCommand  string `json:"stop,omitempty"`
@@ -52,6 +53,7 @@ type Sources struct {
 // Floors by name.
 var floors = map[string]struct{ mode, sync string }{
 	"floor-null":         {"null", "none"},
+	"floor-start":        {"write", "each"},
 	"floor-write":        {"write", "background"},
 	"floor-write-nosync": {"write", "none"},
 	"floor-read":         {"write", "none"},
@@ -61,7 +63,7 @@ var floors = map[string]struct{ mode, sync string }{
 
 // FloorNames lists all floors.
 func FloorNames() []string {
-	return []string{"floor-write", "floor-write-nosync", "floor-read", "floor-echo", "floor-sync", "floor-null"}
+	return []string{"floor-write", "floor-write-nosync", "floor-read", "floor-echo", "floor-sync", "floor-null", "floor-start"}
 }
 
 // Parse makes a target of a name: millrace-uring, millrace-epoll, kafka, a floor's name, or NAME=HOST:PORT for a broker that
