@@ -212,6 +212,12 @@ func (r *recovery) finish() (*Log, error) {
 			r.segs = nil
 			return nil, err
 		}
+	} else if len(r.rep.Removed) > 0 { // what was taken away must not come back below a later end
+		if err := r.fs.SyncDir(r.dir); err != nil {
+			l.Abandon()
+			r.segs = nil
+			return nil, err
+		}
 	}
 	return l, nil
 }

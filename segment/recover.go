@@ -19,9 +19,11 @@ func (r *recovery) recoverTail() error {
 	if err := r.planProducers(k, &st); err != nil {
 		return err
 	}
-	if saved, err := r.asSaved(k, &st); err != nil || saved {
-		r.resume(r.segs[k], &st, m)
+	if saved, err := r.asSaved(k, &st); err != nil {
 		return err
+	} else if saved {
+		r.resume(r.segs[k], &st, m)
+		return nil
 	}
 	r.dirty = true
 	r.epochs = r.epochs.truncateEnd(st.end) // what comes above is read from the batches

@@ -19,7 +19,7 @@ type figure struct {
 	workload    string                   // or of a workload with a course of its own
 	start       string                   // or of W9: the kind of start
 	of          func(*run.Start) float64 // and its figure
-	nats, what  string                   // class and shape of nats bench; or of the server that starts
+	nats, what  string                   // class and shape of nats bench; class alone: of the server that starts
 	natsAlso    string
 	per         float64 // divides the number; 0: 1
 }
@@ -47,7 +47,7 @@ var figures = []figure{
 	{text: "**W9** empty directory to first acknowledged record: ms", start: "empty", of: func(s *run.Start) float64 { return s.FirstAckMs }, nats: natsPage},
 	{text: "after a clean stop, data kept: ms", start: "clean", of: func(s *run.Start) float64 { return s.FirstAckMs }},
 	{text: "after `kill -9` under load: ms", start: "killed", of: func(s *run.Start) float64 { return s.FirstAckMs }},
-	{text: "resident memory, idle: MB", start: "empty", of: func(s *run.Start) float64 { return float64(s.RSSBytes) / 1e6 }, nats: natsPage},
+	{text: "resident memory, idle: MB", start: "empty", of: func(s *run.Start) float64 { mb, _ := s.Idle(); return mb }, nats: natsPage},
 	{text: "**W10** cold backlog read by 3 consumers beside 100 MB/s produced: MB/s", workload: "W10", value: "drain MB/s"},
 	{text: "its produce p99 meanwhile, ms", workload: "W10", value: "p99 us during", per: 1e3},
 	{text: "**W11** 50 MB/s to 8 consumers: CPU-s per GB out", workload: "W11", value: "CPU s/GB out"},

@@ -225,7 +225,7 @@ func startSection(c *run.Report, p run.Pass) (section, bool) {
 		}
 		first := pick(func(x *run.Start) float64 { return x.FirstAckMs })
 		t.Rows = append(t.Rows, row{Miss: lost > 0, Cells: []string{k.target, k.kind, fmt.Sprint(first.N), med(pick(func(x *run.Start) float64 { return x.ListenMs })), med(pick(func(x *run.Start) float64 { return x.ReadyMs })), med(first), spread(first),
-			med(pick(func(x *run.Start) float64 { return x.StopMs })), med(pick(func(x *run.Start) float64 { mb, _ := x.Idle(); return mb })), med(pick(func(x *run.Start) float64 { _, cores := x.Idle(); return cores })), fmt.Sprint(acked), fmt.Sprint(lost)}})
+			med(pick((*run.Start).Stop)), med(pick(func(x *run.Start) float64 { mb, _ := x.Idle(); return mb })), med(pick(func(x *run.Start) float64 { _, cores := x.Idle(); return cores })), fmt.Sprint(acked), fmt.Sprint(lost)}})
 	}
 	s.Tables = []table{t}
 	return s, len(order) > 0

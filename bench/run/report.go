@@ -72,6 +72,14 @@ func (s *Start) Idle() (mb, cores float64) {
 	return float64(s.RSSBytes) / 1e6, s.IdleCores
 }
 
+// Stop is how long stopping took in ms; not a number where it was killed or nobody looked.
+func (s *Start) Stop() float64 {
+	if s.StopMs == 0 {
+		return math.NaN()
+	}
+	return s.StopMs
+}
+
 // SummarizeStarts summarizes a figure of starts; errors and what is not a number are left out.
 func SummarizeStarts(starts []Start, f func(*Start) float64) stats.Summary {
 	var v []float64

@@ -104,7 +104,8 @@ func firstAck(addr, topic string) error {
 	return fmt.Errorf("no record was acknowledged: %w", err)
 }
 
-// freshStart starts a target without data of its own; watch looks at it idle.
+// freshStart starts a target that has written nothing itself: on an empty directory, or a floor on what another left. watch looks at
+// it idle.
 func (c *campaign) freshStart(t target.Target, place target.Place, kind string, round int, watch bool) Start {
 	s := Start{Target: t.Name, Pass: c.pass.Name, Kind: kind, Round: round}
 	err := os.RemoveAll(place.Dir)
@@ -150,7 +151,9 @@ func (c *campaign) keptStarts(ctx context.Context, t, floor target.Target) []Sta
 			return
 		}
 		floor.Kept = filepath.Join(place.Dir, "data")
-		out = append(out, c.freshStart(floor, c.place(floor.Name, 1), kind, round, false)) // not watched: the target is to start right after its end
+		s := c.freshStart(floor, c.place(floor.Name, 1), kind, round, false) // not watched: the target is to start right after its end
+		s.KeptBytes, s.KeptParts = c.Sizes.KeepBytes, c.Sizes.KeepParts
+		out = append(out, s)
 	}
 	const kept, loaded = "kept", "loaded"
 	parts := c.Sizes.KeepParts

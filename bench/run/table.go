@@ -118,8 +118,8 @@ func (r *Report) startTable(out io.Writer, p Pass) {
 			n += fmt.Sprintf("(%d failed)", failed)
 		}
 		g := groups[k][0]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.0f%%\t%.0f\t%s\t%s\t%d\t%d\t%d\t%d\t\n", k.target, k.kind, n, pick(func(s *Start) float64 { return s.ListenMs }).Median,
-			pick(func(s *Start) float64 { return s.ReadyMs }).Median, first.Median, first.Spread()*100, pick(func(s *Start) float64 { return s.StopMs }).Median,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.0f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", k.target, k.kind, n, pick(func(s *Start) float64 { return s.ListenMs }).Median,
+			pick(func(s *Start) float64 { return s.ReadyMs }).Median, first.Median, first.Spread()*100, value(pick((*Start).Stop)),
 			value(pick(func(s *Start) float64 { mb, _ := s.Idle(); return mb })), value(pick(func(s *Start) float64 { _, cores := s.Idle(); return cores })), g.KeptBytes/1e6, g.KeptParts, acked, lost)
 	}
 	w.Flush()

@@ -16,6 +16,6 @@
 // out for one partition never overlap.
 //
 // Files: server.go (options, listening, topics), loop.go (the epoll loop), conn.go (one connection), handle.go (requests),
-// fetch.go (answers with data), files.go (partition files and syncing), kept.go (data that a
-// start finds), echo.go (the echo floor).
+// fetch.go (answers with data), files.go (partition files and syncing), kept.go (data that a start
+// finds), echo.go (the echo floor).
 package sink

@@ -86,10 +86,11 @@ func runConsumer(e *Env, v *jopt.Values) error {
 	if err := requireOne(v, "topic", "include"); err != nil {
 		return err
 	}
-	if err := renamed(e, v, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.", "Options --%s and --%s cannot be specified together.",
-		[2]string{"consumer-property", "command-property"}, [2]string{"property", "formatter-property"}, [2]string{"consumer.config", "command-config"}); err != nil {
+	old := [][2]string{{"consumer-property", "command-property"}, {"property", "formatter-property"}, {"consumer.config", "command-config"}}
+	if err := notTogether(v, "Options --%s and --%s cannot be specified together.", old...); err != nil {
 		return err
 	}
+	renamed(e, v, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.", old...)
 	c, err := consumingOf(e, v)
 	if err != nil {
 		return err

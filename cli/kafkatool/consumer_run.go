@@ -3,6 +3,7 @@ package kafkatool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/signal"
 	"sync"
@@ -292,6 +293,8 @@ func (c *consuming) ended(e *Env, err error) error {
 		return nil
 	case e.own && errors.Is(err, errTimeout): // the user said when it is over
 		return nil
+	case e.own && errors.As(err, &stdout):
+		return fmt.Errorf("standard out: %w", stdout.cause)
 	case e.own || errors.As(err, &shown):
 		return err
 	case errors.As(err, &stdout):
@@ -344,22 +347,30 @@ func (c *consuming) loop(e *Env, cl *kgo.Client) (n int64, err error) {
 				c.adjuster.read(p.Topic, p.Partition)
 			}
 		})
-		for it := fetches.RecordIter(); !it.Done() && (c.max < 0 || n < c.max); {
+		var shown []*kgo.Record
+		var failed error
+		for it := fetches.RecordIter(); failed == nil && !it.Done() && (c.max < 0 || n < c.max); {
 			r := it.Next()
 			n++
 			p.add(1)
-			if ferr := c.format.write(e.Out, r); ferr != nil {
-				if !c.skip {
-					return n, &formatError{ferr}
-				}
+			ferr := c.format.write(e.Out, r)
+			switch {
+			case ferr != nil && !c.skip:
+				failed = &formatError{ferr}
+				continue
+			case ferr != nil:
 				e.logLine("ERROR", "Error processing message, skipping this message: "+ferr.Error(), consumerClass)
 			}
-			if marks {
-				cl.MarkCommitRecords(r)
-			}
+			shown = append(shown, r)
 		}
 		if err := e.Out.Flush(); err != nil {
 			return n, &stdoutError{err}
+		}
+		if marks { // not what nobody took
+			cl.MarkCommitRecords(shown...)
+		}
+		if failed != nil {
+			return n, failed
 		}
 	}
 	return n, nil

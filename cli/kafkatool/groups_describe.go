@@ -205,18 +205,17 @@ func (g *groupCommand) printMembers(info *groupInfo) {
 	for i, w := range widths {
 		least[i] = w
 	}
-	// Every column but UPGRADED is padded here, the last one too; the columns of --verbose follow with no space behind them.
-	last := len(header) - 1
-	end, width := " ", widths[last]
-	if verbose {
-		end = ""
-	}
-	lines := append([][]string{header}, table...)
-	for _, line := range lines {
-		width = max(width, len(line[last]))
-	}
-	for _, line := range lines {
-		if !moving {
+	if !moving { // the last column is padded too, unless it is UPGRADED; without --verbose a space follows
+		last := len(header) - 1
+		end, width := " ", widths[last]
+		if verbose {
+			end = ""
+		}
+		lines := append([][]string{header}, table...)
+		for _, line := range lines {
+			width = max(width, len(line[last]))
+		}
+		for _, line := range lines {
 			line[last] = fmt.Sprintf("%-*s", width, line[last]) + end
 		}
 	}

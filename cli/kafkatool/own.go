@@ -25,7 +25,7 @@ func Call(e *Env, args []string) error {
 	e.own = true
 	err := t.execute(e, args)
 	if ferr := e.Out.Flush(); err == nil && ferr != nil {
-		err = &stdoutError{ferr}
+		err = fmt.Errorf("standard out: %w", ferr)
 	}
 	return err
 }

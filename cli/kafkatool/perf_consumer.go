@@ -80,9 +80,7 @@ func runConsumerPerf(e *Env, v *jopt.Values) error {
 	if err := exclude(v, "consumer.config", "command-config"); err != nil {
 		return err
 	}
-	if err := renamed(e, v, "Warning: --%s is deprecated. Use --%s instead.", "Options --%s and --%s cannot be specified together.", [2]string{"messages", "num-records"}, [2]string{"consumer.config", "command-config"}); err != nil {
-		return err
-	}
+	renamed(e, v, "Warning: --%s is deprecated. Use --%s instead.", [2]string{"messages", "num-records"}, [2]string{"consumer.config", "command-config"})
 	if v.Has("print-metrics") {
 		e.complain("%s: --print-metrics is ignored: metrics are those of Java's consumer", e.Name)
 	}

@@ -87,19 +87,24 @@ func producerOptions() *jopt.Set {
 		Str("command-config", "config file", "Properties of the producer from a file."))
 }
 
-// renamed tells of names that are on their way out, as Kafka does, on stdout; beside its new name an old one is refused.
-func renamed(e *Env, v *jopt.Values, format, refusal string, pairs ...[2]string) error {
-	for _, p := range pairs {
-		if v.Has(p[0]) && v.Has(p[1]) {
-			return usagef(refusal, p[0], p[1])
-		}
-	}
+// renamed tells of names that are on their way out, as Kafka does, on stdout.
+func renamed(e *Env, v *jopt.Values, format string, pairs ...[2]string) {
 	for _, p := range pairs {
 		if v.Has(p[0]) {
 			e.println(format, p[0], p[1])
 		}
 	}
-	return e.Out.Flush()
+	_ = e.Out.Flush()
+}
+
+// notTogether refuses an old name of an option beside its new one.
+func notTogether(v *jopt.Values, words string, pairs ...[2]string) error {
+	for _, p := range pairs {
+		if v.Has(p[0]) && v.Has(p[1]) {
+			return usagef(words, p[0], p[1])
+		}
+	}
+	return nil
 }
 
 func runProducer(e *Env, v *jopt.Values) error {
@@ -109,17 +114,20 @@ func runProducer(e *Env, v *jopt.Values) error {
 	if !v.Has("bootstrap-server") {
 		return usagef("Error while validating the bootstrap address\n")
 	}
-	if err := renamed(e, v, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.", "Options --%[2]s and --%[1]s cannot be specified together.",
-		[2]string{"property", "reader-property"}, [2]string{"producer-property", "command-property"}, [2]string{"producer.config", "command-config"}); err != nil {
+	old := [][2]string{{"property", "reader-property"}, {"producer-property", "command-property"}, {"producer.config", "command-config"}}
+	if err := notTogether(v, "Options --%[2]s and --%[1]s cannot be specified together.", old...); err != nil {
 		return err
 	}
+	renamed(e, v, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.", old...)
 	if v.Has("max-partition-memory-bytes") {
 		e.println("Warning: --max-partition-memory-bytes is deprecated and will be removed in Apache Kafka 5.0. Use --batch-size instead.")
 		_ = e.Out.Flush()
 	}
 	for _, o := range []string{"batch-size", "message-send-max-retries", "retry-backoff-ms", "timeout", "request-timeout-ms", "metadata-expiry-ms", "max-block-ms", "max-memory-bytes",
 		"max-partition-memory-bytes", "socket-buffer-size"} {
-		if _, err := v.Int64(o, 0); err != nil {
+		if _, err := v.Int64(o, 0); err != nil && e.own {
+			return err
+		} else if err != nil {
 			e.complain("%s", err)
 			return Exit(1)
 		}
