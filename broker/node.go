@@ -121,6 +121,7 @@ func (n *Node) openEngine() error {
 	e, err := engine.Open(engine.Options{
 		FS: n.fs, Dirs: c.LogDirs, ReservedDirs: []string{raftnode.DirName}, Loops: n.opts.Loops,
 		ClusterID: c.ClusterID, NodeID: c.NodeID, Commit: engine.CommitLocal,
+		AllocateAheadMax: orNone(c.AllocateAheadBytes),
 		UnsyncedBytesMax: c.BackgroundSyncBytes, UnsyncedAgeMaxMs: c.BackgroundSyncMs,
 		ProducerExpiryMs: c.Dynamic.ProducerIDExpirationMs, ProducerExpiryCheckMs: c.ProducerIDExpirationCheckMs,
 		RetentionCheckMs: c.LogRetentionCheckIntervalMs,
@@ -132,6 +133,14 @@ func (n *Node) openEngine() error {
 	}
 	n.engine = e
 	return nil
+}
+
+// orNone is a bound that 0 switches off, where the engine takes 0 for its default.
+func orNone(n int64) int64 {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
 
 // dirFailed is told that a log directory died. The directory that holds the metadata takes the process with it.

@@ -23,6 +23,13 @@ func (c *PartitionConfig) options() segment.Options {
 	return o
 }
 
+// segmentOptions adds what is the engine's own.
+func (e *Engine) segmentOptions(c *PartitionConfig) segment.Options {
+	o := c.options()
+	o.AheadMax = max(e.opts.AllocateAheadMax, 0)
+	return o
+}
+
 // applyConfig puts the configuration in force. Owner only.
 func (p *Partition) applyConfig() {
 	o := p.applyConfigFields()

@@ -51,7 +51,7 @@ func (e *Engine) create(spec PartitionSpec) (*Partition, error) {
 	}
 	log, err := segment.Create(e.fs, segment.Params{
 		Dir: d.join(name), Topic: spec.Topic, Partition: spec.Index, TopicID: spec.TopicID,
-		Options: config.options(), StartOffset: spec.StartOffset, NowMs: e.wallMs(), Producers: prods,
+		Options: e.segmentOptions(config), StartOffset: spec.StartOffset, NowMs: e.wallMs(), Producers: prods,
 	})
 	if err != nil {
 		e.mu.Lock()

@@ -184,7 +184,7 @@ func (l *loader) open(f found) {
 	e := l.e
 	prods := newProducers(e.opts.ProducersMax)
 	log, r, err := segment.Open(e.fs, segment.Params{
-		Dir: f.dir.join(f.name), Topic: f.topic, Partition: f.index, Options: e.opts.Config.options(),
+		Dir: f.dir.join(f.name), Topic: f.topic, Partition: f.index, Options: e.segmentOptions(e.opts.Config),
 		RecoveryPoint: f.point, LogStart: f.start, Clean: f.clean, CleanEnd: f.end, Direct: f.dir.direct,
 		NowMs: e.wallMs(), Producers: prods,
 	})

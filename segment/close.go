@@ -68,6 +68,11 @@ func (l *Log) beginClose(producers []ProducerEntry) (*checkpointWork, error) {
 	if l.busy || l.retrySeal != nil || l.replacing != nil {
 		return nil, ErrClosed
 	}
+	if l.ahead.dirty {
+		if err := l.active.file.Truncate(l.pub.pos); err != nil {
+			return nil, err
+		}
+	}
 	l.pub.finishTimes(l.active.base, l.active.index.Load())
 	l.st = l.pub
 	return l.newCheckpoint(producers), nil

@@ -56,7 +56,7 @@ func (s *script) checkpoint(l *Log) error {
 
 func (s *script) run(fsys vfs.FS) error {
 	p := testParams()
-	p.Options.SegmentBytes = 1200
+	p.Options.SegmentBytes, p.Options.AheadMax = 1200, 6400
 	l, err := Create(fsys, p)
 	if err != nil {
 		return err

@@ -193,6 +193,7 @@ func (r *recovery) finish() (*Log, error) {
 	if info, err := r.fs.Stat(l.active.path(suffixLog)); err == nil {
 		l.active.own.modMs = info.ModTime().UnixMilli()
 		l.createdMs = min(r.p.NowMs, l.active.own.modMs)
+		l.ahead.dirty = allocatedBeyond(info)
 	}
 	if sm := r.sums[len(r.sums)-1]; r.wholeIdx && sm.Base == l.active.base {
 		l.flushedIdx, l.flushedTimes = int(sm.IndexEntries), int(sm.TimeEntries)

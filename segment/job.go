@@ -9,6 +9,8 @@ const (
 	JobSuccessor JobKind = iota + 1
 	// JobSeal gives the new segment its name and finishes the one before it: datasync, indexes, snapshot, checksum.
 	JobSeal
+	// JobAhead allocates blocks behind the end of the active segment, or gives them back.
+	JobAhead
 	// JobCheckpoint syncs the log and writes what recovery starts from; then RecoveryPoint has moved.
 	JobCheckpoint
 	// JobCut cuts the unpublished bytes of a failed write off the active file.

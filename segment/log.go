@@ -29,9 +29,12 @@ type Log struct {
 	build, spare, flight *Write
 	busy                 bool // a cut or truncation is under way
 
+	ahead ahead
+
 	wantRoll  bool
 	rollBase  int64
 	successor *sharedFile
+	succAhead int64 // blocks allocated for it
 	succName  string
 	succOut   bool
 	succSeq   int
@@ -143,9 +146,10 @@ func (l *Log) Options() Options { return l.opts }
 // SetOptions changes the settings.
 func (l *Log) SetOptions(o Options) {
 	o.EnsureDefaults()
-	o.WriteBatchesMax = l.opts.WriteBatchesMax
+	o.WriteBatchesMax, o.AheadMax = l.opts.WriteBatchesMax, l.opts.AheadMax
 	l.opts = o
 	l.sh.interval.Store(o.IndexIntervalBytes)
+	l.ahead.want = l.aheadOf(0)
 	l.drawJitter()
 }
 
@@ -208,6 +212,7 @@ func (l *Log) Tick(nowMs int64) {
 	if l.wantRoll {
 		l.prepareSuccessor() // again, if there was no space before
 	}
+	l.giveBackIdle()
 	if nowMs-l.sweptMs < indexIdleMs && nowMs >= l.sweptMs {
 		return
 	}
@@ -267,6 +272,7 @@ func newLog(fsys vfs.FS, p Params, segs []*Segment, st appendState, epochs *Epoc
 	l.pub, l.st = st, st
 	l.start = max(p.LogStart, segs[0].base)
 	l.build, l.spare = newWrite(p.Options.WriteBatchesMax), newWrite(p.Options.WriteBatchesMax)
+	l.ahead.want = l.aheadOf(0)
 	l.drawJitter()
 	l.publish(segs)
 	l.epochs.Store(epochs)

@@ -40,6 +40,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 	if w.rng.IntN(3) == 0 {
 		w.p.Options.IndexBytes = 96
 	}
+	w.p.Options.AheadMax = []int64{0, 6400}[w.rng.IntN(2)]
+	w.p.Options.Preallocate = w.rng.IntN(4) == 0
 	w.l = mustCreate(t, w.m, w.p)
 	return w
 }

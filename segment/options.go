@@ -25,8 +25,11 @@ type Options struct {
 	DeleteByRetention bool
 	// FileDeleteDelayMs is file.delete.delay.ms: renamed files stay this long. Default 60 s.
 	FileDeleteDelayMs int64
-	// Preallocate reserves SegmentBytes of blocks for a new segment (size unchanged). Default false.
+	// Preallocate allocates blocks for a whole segment with its first batch (size unchanged). Default false.
 	Preallocate bool
+	// AheadMax bounds the bytes of blocks that are allocated ahead of the appends while much is written. Fixed. 0, the
+	// default: none.
+	AheadMax int64
 	// WriteBatchesMax bounds the batches of one vectored write. Fixed. Default 1024 (IOV_MAX).
 	WriteBatchesMax int
 }

@@ -29,24 +29,18 @@ func (l *Log) prepareSuccessor() {
 	}
 	l.succOut = true
 	l.succSeq++ // never the name of one that is being removed
-	fsys, reserve := l.sh.fs, int64(0)
+	fsys, ahead := l.sh.fs, min(l.ahead.want, l.opts.SegmentBytes)
 	name := fileName(l.sh.dir, l.active.base, fmt.Sprintf(".%d%s", l.succSeq, suffixNext))
-	if l.opts.Preallocate {
-		reserve = l.opts.SegmentBytes
-	}
 	var file vfs.File
 	l.queue(JobSuccessor, LaneSuccessor, func() (err error) {
-		if file, err = fsys.CreateTrunc(name); err != nil || reserve == 0 {
-			return err
-		}
-		if err = file.Allocate(0, reserve); err != nil {
-			_ = file.Close()
+		if file, err = fsys.CreateTrunc(name); err == nil && ahead > 0 {
+			_ = file.Allocate(0, ahead) // a lack of blocks is for the write to find
 		}
 		return err
 	}, func(j *Job) {
 		l.succOut = false
 		if j.Err == nil {
-			l.successor, l.succName = newSharedFile(file), name
+			l.successor, l.succName, l.succAhead = newSharedFile(file), name, ahead
 		}
 	})
 }
@@ -79,9 +73,10 @@ func (l *Log) Roll(producers []ProducerEntry) {
 	w := &sealWork{fs: l.sh.fs, dir: l.sh.dir, prev: prev, next: next, producers: producers, snapshot: l.pub.end}
 	w.sum = prev.sumOf(&l.pub, w.snapshot)
 	w.sum.Sealed = true
-	if w.trim = -1; l.opts.Preallocate {
+	if w.trim = -1; l.ahead.dirty {
 		w.trim = l.pub.pos
 	}
+	l.ahead.to, l.ahead.dirty = l.succAhead, l.succAhead > 0
 	if e := l.epochs.Load(); e != l.epochsSaved {
 		w.epochs = e
 	}
@@ -121,7 +116,7 @@ type sealWork struct {
 	snapshot  int64
 	sum       sum
 	epochs    *Epochs // nil: the file has them already
-	trim      int64   // give back the blocks reserved behind this size; -1: none were
+	trim      int64   // give back the blocks behind this size; -1: there are none
 	synced    bool    // prev's bytes are durable
 	renamed   bool    // next has its name
 }

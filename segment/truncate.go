@@ -253,6 +253,7 @@ func (l *Log) truncated(w *truncateWork) {
 	}
 	l.snaps, l.snapAt = kept, unknownSnapshot
 	l.active = w.fresh
+	l.ahead.to, l.ahead.dirty = 0, false
 	l.active.own.modMs = l.nowMs
 	l.createdMs = l.nowMs
 	l.unsealed = l.unsealed[:0]

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -41,7 +42,11 @@ type memInode struct {
 	cur, durable []byte
 	pending      []dataOp
 	mtime        int64
+	ahead        int64 // up to here File.Allocate reserved space
 }
+
+// space is what the file takes of the capacity.
+func (ino *memInode) space() int64 { return max(int64(len(ino.cur)), ino.ahead) }
 
 // dataOp is a write (data) or a truncation (data nil) that is not durable yet.
 type dataOp struct {
@@ -287,6 +292,7 @@ func (m *Mem) WriteFileAtomic(name string, data []byte) error { return writeFile
 type memInfo struct {
 	name  string
 	size  int64
+	space int64
 	dir   bool
 	mtime int64
 }
@@ -295,7 +301,9 @@ func (i memInfo) Name() string       { return i.name }
 func (i memInfo) Size() int64        { return i.size }
 func (i memInfo) IsDir() bool        { return i.dir }
 func (i memInfo) ModTime() time.Time { return time.UnixMilli(i.mtime) }
-func (i memInfo) Sys() any           { return nil }
+func (i memInfo) Sys() any {
+	return &syscall.Stat_t{Size: i.size, Blocks: (i.space + statBlock - 1) / statBlock}
+}
 func (i memInfo) Mode() fs.FileMode {
 	if i.dir {
 		return fs.ModeDir | dirMode
@@ -307,7 +315,7 @@ func (i memInfo) Info() (fs.FileInfo, error) { return i, nil }
 
 func infoOf(name string, n any) memInfo {
 	if ino, ok := n.(*memInode); ok {
-		return memInfo{name: name, size: int64(len(ino.cur)), mtime: ino.mtime}
+		return memInfo{name: name, size: int64(len(ino.cur)), space: ino.space(), mtime: ino.mtime}
 	}
 	return memInfo{name: name, dir: true}
 }
@@ -560,7 +568,7 @@ func (m *Mem) Usage(dir string) (total, free uint64, err error) {
 
 func (m *Mem) usage() uint64 {
 	var used uint64
-	m.walk(m.root, func(ino *memInode) { used += uint64(len(ino.cur)) })
+	m.walk(m.root, func(ino *memInode) { used += uint64(ino.space()) })
 	return used
 }
 

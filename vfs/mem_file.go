@@ -83,7 +83,7 @@ func (f *memFile) write(p []byte, off int64) (int, error) {
 	if f.readOnly {
 		return 0, pathErr("write", f.name, syscall.EBADF)
 	}
-	if grow := off + int64(len(p)) - int64(len(f.ino.cur)); grow > 0 {
+	if grow := off + int64(len(p)) - f.ino.space(); grow > 0 {
 		if used := f.fs.usageIfLimited(); used+uint64(grow) > f.fs.total {
 			fit := max(int64(len(p))-grow+int64(f.fs.total-min(used, f.fs.total)), 0)
 			p = p[:min(fit, int64(len(p)))]
@@ -161,6 +161,7 @@ func (m *Mem) truncate(ino *memInode, size int64) {
 	op := dataOp{off: size}
 	ino.pending = append(ino.pending, op)
 	ino.cur = op.apply(ino.cur)
+	ino.ahead = 0
 	ino.mtime = m.now()
 }
 
@@ -181,7 +182,11 @@ func (f *memFile) Allocate(off, n int64) error {
 	if err := f.enter(OpAllocate, off, n); err != nil {
 		return err
 	}
-	f.fs.mu.Unlock()
+	defer f.fs.mu.Unlock()
+	if grow := off + n - f.ino.space(); grow > 0 && f.fs.usageIfLimited()+uint64(grow) > f.fs.total {
+		return pathErr("fallocate", f.name, syscall.ENOSPC)
+	}
+	f.ino.ahead = max(f.ino.ahead, off+n)
 	return nil
 }
 

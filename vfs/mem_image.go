@@ -110,7 +110,7 @@ func (im *imager) inode(ino *memInode) *memInode {
 	if got := im.files[ino]; got != nil {
 		return got
 	}
-	out := &memInode{mtime: ino.mtime}
+	out := &memInode{mtime: ino.mtime, ahead: ino.ahead}
 	im.files[ino] = out
 	if im.cache {
 		out.cur = append([]byte(nil), ino.cur...)

@@ -60,6 +60,7 @@ type BrokerConfig struct {
 	// LogInitialTaskDelayMs is the time from the start to the first look.
 	LogInitialTaskDelayMs       int64
 	ProducerIDExpirationCheckMs int64
+	AllocateAheadBytes          int64
 	BackgroundSyncBytes         int64
 	BackgroundSyncMs            int64
 
@@ -178,6 +179,7 @@ func (l *Layers) BrokerConfig() (*BrokerConfig, error) {
 		LogRetentionCheckIntervalMs: l.whole("log.retention.check.interval.ms"),
 		LogInitialTaskDelayMs:       l.whole("log.initial.task.delay.ms"),
 		ProducerIDExpirationCheckMs: l.whole("producer.id.expiration.check.interval.ms"),
+		AllocateAheadBytes:          l.whole("log.allocate.ahead.bytes"),
 		BackgroundSyncBytes:         l.whole("log.background.sync.bytes"),
 		BackgroundSyncMs:            l.whole("log.background.sync.ms"),
 
