@@ -29,7 +29,6 @@ func crashOptions(fs vfs.FS) Options {
 	c := *DefaultConfig()
 	c.SegmentBytes, c.IndexIntervalBytes = 400, 100
 	o.Config = &c
-	o.AllocateAheadMax = 6400
 	o.UnsyncedBytesMax = 800 // checkpoints between the appends
 	return o
 }

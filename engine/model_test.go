@@ -258,7 +258,7 @@ func TestModel(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := &modelRun{t: t, rng: rand.New(rand.NewPCG(seed, 7)), mem: vfs.NewMem()}
 			r.o = testOptions(nil)
-			r.o.UnsyncedBytesMax, r.o.AllocateAheadMax = 4000, 6400
+			r.o.UnsyncedBytesMax = 4000
 			r.open()
 			for range steps {
 				switch r.rng.IntN(14) {

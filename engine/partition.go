@@ -56,7 +56,7 @@ type Partition struct {
 
 	// Owner loop only.
 	producers *producers
-	stalled   appendList // not staged yet: a write slot, a roll or a cut has to come first
+	stalled   appendList // not staged yet: a write slot, a roll or a job has to come first
 	unwritten appendList // staged, in offset order; the write has not returned
 	waiting   appendList // written, waiting for the commit
 	writer    writeDone

@@ -68,6 +68,7 @@ func (t tickTimer) TimerFired(_ *netpoll.Timer, nowNs int64) {
 		if retain && !p.held {
 			p.retain()
 		}
+		p.log.GiveBackIdle()
 		if expire {
 			p.producers.expire(wallMs, s.eng.producerExpiryMs.Load())
 		}

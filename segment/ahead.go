@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"io/fs"
 
 	"millrace/vfs"
@@ -11,34 +12,47 @@ import (
 // does not change. What was not used is given back when the segment is sealed, the log closed, or nothing came for a while.
 
 const (
-	// aheadShare: a round of syncs that takes less than this part of Options.AheadMax (1 MiB of 64) has nothing allocated
-	// ahead; a small append that somebody waits for is synced sooner to blocks that come with it.
-	aheadShare = 64
+	// aheadRoundMin: where a round of syncs takes fewer bytes, none are allocated ahead; a small append that somebody waits
+	// for is synced sooner to blocks that come with it.
+	aheadRoundMin = 1 << 20
 	// aheadRounds is how many rounds of the last one's size the blocks are meant to last.
 	aheadRounds = 4
-	// aheadIdleMs: after so long without an append the blocks are given back.
+	// aheadFreeShare: nothing is allocated ahead that takes more than this part of what is free.
+	aheadFreeShare = 16
+	// aheadIdleMs: after so long without an append, give or take a tick, the blocks are given back.
 	aheadIdleMs = 60_000
-	// aheadSlack is what a file system may allocate beyond the end by itself.
+	// aheadSlack is what is not worth being given back. Some file systems allocate more than it by themselves.
 	aheadSlack = 64 << 10
 )
 
 // ahead is the allocation of blocks behind the end of the active segment. Owned by the log.
 type ahead struct {
+	roundMin int64 // aheadRoundMin, less in tests
+
 	want  int64 // how far ahead of the appends there should be blocks; 0: none
-	to    int64 // up to this position of the active segment they are there, or asked for
-	out   bool  // a JobAhead is queued or out
+	to    int64 // blocks were asked for up to this position of the active segment
+	next  int64 // ... of the successor
+	out   bool  // an allocation is queued or out
 	dirty bool  // the active segment may have blocks behind its end
+	off   bool  // the file system cannot do it
 }
 
-// aheadOf says how far ahead blocks are wanted after a round of so many bytes.
-func (l *Log) aheadOf(round int64) int64 {
+// wantAhead says how far ahead blocks are wanted, now that a round of so many bytes begins. One small round does not end
+// it at once: an append that somebody waits for comes in between.
+func (l *Log) wantAhead(round int64) {
+	a := &l.ahead
 	switch {
+	case a.off:
+		a.want = 0
 	case l.opts.Preallocate:
-		return l.opts.SegmentBytes
-	case round < l.opts.AheadMax/aheadShare:
-		return 0
+		a.want = l.opts.SegmentBytes
+	default:
+		n := max(aheadRounds*round, a.want/2)
+		if n < aheadRounds*a.roundMin {
+			n = 0
+		}
+		a.want = min(n, l.opts.AheadMax)
 	}
-	return min(aheadRounds*round, l.opts.AheadMax)
 }
 
 // allocateAhead queues a JobAhead if half of what is wanted has been used.
@@ -48,36 +62,75 @@ func (l *Log) allocateAhead() {
 	if a.out || a.to-l.st.pos > a.want/2 || to <= max(a.to, l.st.pos) {
 		return
 	}
-	seg, from := l.active, max(a.to, l.st.pos)
+	seg, from, share := l.active, max(a.to, l.st.pos), l.aheadShare()
+	var err error
 	a.out, a.dirty, a.to = true, true, to
 	l.queue(JobAhead, LaneNames, func() error {
 		if !seg.frozen.Load() { // a roll may have come first
-			_ = seg.file.Allocate(from, to-from) // a lack of blocks is for the write to find
+			err = allocate(seg.shared, seg.file.File, from, to-from, share)
 		}
 		return nil
-	}, func(*Job) { a.out = false })
+	}, func(*Job) {
+		a.out = false
+		l.allocated(err)
+	})
 }
 
-// giveBackIdle queues the return of blocks that nothing was written to for a while. The log takes no append meanwhile.
-func (l *Log) giveBackIdle() {
-	if !l.ahead.dirty || l.opts.Preallocate || l.busy || l.closed || l.flight != nil || len(l.build.Iov) > 0 ||
-		l.nowMs-l.active.own.modMs < aheadIdleMs {
+// aheadShare is how many times as much must be free: preallocate=true was asked for and takes what there is.
+func (l *Log) aheadShare() int64 {
+	if l.opts.Preallocate {
+		return 1
+	}
+	return aheadFreeShare
+}
+
+// allocate gives a file blocks for n bytes from off on, if share times as much is free. A lack of blocks is for the write to
+// find, so an error says only whether it is worth trying again.
+func allocate(sh *shared, f vfs.File, off, n, share int64) error {
+	if _, free, err := sh.fs.Usage(sh.dir); err != nil || free/uint64(share) < uint64(n) {
+		return err
+	}
+	return f.Allocate(off, n)
+}
+
+// allocated takes up how an allocation ended.
+func (l *Log) allocated(err error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		l.ahead.off, l.ahead.want, l.ahead.dirty = true, 0, false
+	}
+}
+
+// GiveBackIdle queues the return of blocks that nothing was written to for a while; the log is busy until it is done. Call it
+// after each Tick.
+func (l *Log) GiveBackIdle() {
+	a := &l.ahead
+	lane := &l.jobs[LaneNames]
+	if l.opts.Preallocate || l.closed || l.busy || l.nowMs-l.active.own.modMs < aheadIdleMs || lane.head != nil || lane.out != nil ||
+		l.cleaning || l.replacing != nil {
+		return
+	}
+	if a.next > 0 && !l.wantRoll {
+		l.dropSuccessor() // made again with the next append
+	}
+	// A cut to its own size may make the size durable before the bytes are: they come first.
+	if !a.dirty || l.flight != nil || len(l.build.Iov) > 0 || l.active.own.syncPos < l.pub.pos {
 		return
 	}
 	l.busy = true
-	l.ahead = ahead{out: l.ahead.out}
+	a.want, a.to, a.dirty = 0, 0, false
 	file, pos := l.active.file, l.pub.pos
 	l.queue(JobAhead, LaneNames, func() error {
-		size, err := file.Size()
-		if err != nil || size != pos {
-			return err
-		}
-		return file.Truncate(pos)
-	}, func(j *Job) {
-		if j.Err == nil {
-			l.busy = false
-		}
-	})
+		giveBack(file.File, pos)
+		return nil
+	}, func(*Job) { l.busy = false })
+}
+
+// giveBack frees the blocks behind the end of a file that nobody writes to, if it ends at pos. Nothing depends on it: after an
+// error the blocks stay until the file goes.
+func giveBack(f vfs.File, pos int64) {
+	if size, err := f.Size(); err == nil && size == pos {
+		_ = f.Truncate(pos)
+	}
 }
 
 // allocatedBeyond says whether a file has blocks behind its end, as a process that was killed leaves them.

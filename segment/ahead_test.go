@@ -2,13 +2,22 @@ package segment
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"millrace/vfs"
 )
 
-// aheadParams are those of a log that takes a round of 4 kB for much.
+// aheadLog makes a log that takes a round of 4 kB for much.
+func aheadLog(t *testing.T, fsys vfs.FS, p Params) *Log {
+	t.Helper()
+	l := mustCreate(t, fsys, p)
+	l.ahead.roundMin = 4096
+	return l
+}
+
 func aheadParams() Params {
 	p := testParams()
 	p.Options.SegmentBytes, p.Options.AheadMax = 1<<20, 256<<10
@@ -35,7 +44,7 @@ func logFile(base int64) string { return fileName(testDir, base, suffixLog) }
 
 func TestBlocksAreAllocatedAheadWhileMuchIsWritten(t *testing.T) {
 	m := newMemDir(t)
-	l := mustCreate(t, m, aheadParams())
+	l := aheadLog(t, m, aheadParams())
 	appendBytes(t, l, 3)
 	if n := beyond(t, m, logFile(0)); n != 0 {
 		t.Fatalf("%d bytes allocated ahead before it is known how much is written", n)
@@ -60,22 +69,26 @@ func TestBlocksAreAllocatedAheadWhileMuchIsWritten(t *testing.T) {
 	if n := beyond(t, m, logFile(0)); n < 200_000 || n > 256<<10 {
 		t.Fatalf("%d bytes allocated ahead, want at most AheadMax", n)
 	}
-	must(t, syncLog(l)) // 10 kB
-	must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10)))
-	must(t, syncLog(l)) // 80 bytes
+	for round := 0; l.ahead.want > 0; round++ { // small rounds end it, not the first of them
+		must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10)))
+		must(t, syncLog(l))
+		if round == 0 && l.ahead.want == 0 || round == 10 {
+			t.Fatalf("%d bytes ahead wanted after %d small rounds", l.ahead.want, round+1)
+		}
+	}
 	calls = 0
 	for range 100 {
 		must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 3000)))
 	}
 	if calls > 0 {
-		t.Fatalf("%d allocations after a small round", calls)
+		t.Fatalf("%d allocations after small rounds", calls)
 	}
 }
 
 func TestUnusedBlocksAreGivenBack(t *testing.T) {
 	setup := func(t *testing.T) (*vfs.Mem, *Log) {
 		m := newMemDir(t)
-		l := mustCreate(t, m, aheadParams())
+		l := aheadLog(t, m, aheadParams())
 		appendBytes(t, l, 10)
 		must(t, syncLog(l))
 		appendBytes(t, l, 1)
@@ -101,7 +114,7 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 			t.Fatal("the new segment starts without blocks")
 		}
 	})
-	t.Run("roll before the allocation", func(t *testing.T) {
+	t.Run("roll while it is allocated", func(t *testing.T) {
 		m, l := setup(t)
 		for range 30 {
 			if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 10_000)); r != Staged {
@@ -116,6 +129,9 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 		l.RequestRoll()
 		must(t, runJobs(l)) // the other lane
 		l.Roll(nil)
+		if j := l.TakeJob(); j != nil {
+			t.Fatalf("job %d beside the allocation of the segment it is to close", j.Kind)
+		}
 		ahead.Run()
 		l.JobDone(ahead)
 		must(t, runJobs(l))
@@ -138,14 +154,23 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 		must(t, c.End())
 		none(t, m, logFile(0), "after a clean stop")
 	})
+	idle := func(l *Log) { l.Tick(l.nowMs + aheadIdleMs); l.GiveBackIdle() }
 	t.Run("idle", func(t *testing.T) {
 		m, l := setup(t)
+		idle(l)
+		must(t, runJobs(l))
+		if beyond(t, m, logFile(0)) == 0 {
+			t.Fatal("given back before all is synced")
+		}
+		must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10)))
+		must(t, syncLog(l))
 		l.Tick(l.nowMs + aheadIdleMs - 1)
+		l.GiveBackIdle()
 		must(t, runJobs(l))
 		if beyond(t, m, logFile(0)) == 0 {
 			t.Fatal("given back too early")
 		}
-		l.Tick(l.nowMs + aheadIdleMs)
+		idle(l)
 		if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 10)); r != StageBusy {
 			t.Fatalf("an append while the file is cut to its size: %v", r)
 		}
@@ -153,6 +178,89 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 		none(t, m, logFile(0), "after a minute without appends")
 		appendBytes(t, l, 3)
 		must(t, l.Close(nil))
+	})
+	t.Run("idle with a write under way", func(t *testing.T) {
+		m, l := setup(t)
+		must(t, syncLog(l))
+		for _, take := range []bool{false, true} {
+			var w *Write
+			if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 10_000)); r != Staged {
+				t.Fatal(r)
+			}
+			if take {
+				w = l.TakeWrite()
+				_, err := w.File.WritevAt(w.Iov, w.Off)
+				must(t, err)
+			}
+			must(t, runJobs(l))
+			idle(l)
+			must(t, runJobs(l))
+			if l.busy || beyond(t, m, logFile(0)) == 0 {
+				t.Fatalf("given back under a write that is staged, taken: %v", take)
+			}
+			if take {
+				if !l.WriteDone(w, w.Bytes, nil) {
+					t.Fatal("write refused")
+				}
+			} else {
+				must(t, flush(l))
+			}
+			must(t, syncLog(l))
+		}
+		if res, err := Verify(m, testDir, DumpOptions{Records: true}); err != nil || len(res.Problems) > 0 {
+			t.Fatal(err, res.Problems)
+		}
+	})
+	t.Run("idle behind a checkpoint", func(t *testing.T) {
+		_, l := setup(t)
+		must(t, syncLog(l))
+		l.Checkpoint(nil)
+		j := l.TakeJob()
+		idle(l)
+		if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 10)); r != Staged {
+			t.Fatalf("an append waits for a checkpoint: %v", r)
+		}
+		j.Run()
+		l.JobDone(j)
+		must(t, j.Err)
+	})
+	t.Run("idle with a successor", func(t *testing.T) {
+		m, l := setup(t)
+		for l.successor == nil {
+			appendBytes(t, l, 1)
+			if l.Segments() > 1 {
+				t.Fatal("rolled without a successor")
+			}
+		}
+		name := l.succName
+		if beyond(t, m, name) == 0 {
+			t.Fatal("a successor without blocks")
+		}
+		must(t, syncLog(l))
+		idle(l)
+		must(t, runJobs(l))
+		if _, err := m.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("the successor is still there: %v", err)
+		}
+		appendBytes(t, l, 30)
+		if l.Segments() != 2 {
+			t.Fatalf("%d segments", l.Segments())
+		}
+	})
+	t.Run("no space to give back", func(t *testing.T) {
+		m, l := setup(t)
+		must(t, syncLog(l))
+		f := vfs.NewFaulty(m)
+		fl, err := f.Open(logFile(0))
+		must(t, err)
+		l.active.file.File = fl
+		f.FailNth(vfs.OpTruncate, "", 1, syscall.ENOSPC)
+		idle(l)
+		must(t, runJobs(l))
+		if f.Hits() != 1 {
+			t.Fatal("no cut was tried")
+		}
+		appendBytes(t, l, 3) // and the log goes on
 	})
 	t.Run("kill", func(t *testing.T) {
 		m, l := setup(t)
@@ -164,6 +272,26 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 		}
 		must(t, l.Close(nil))
 		none(t, m, logFile(0), "after a start and a clean stop")
+	})
+	t.Run("kill before the seal", func(t *testing.T) {
+		m, l := setup(t)
+		l.RequestRoll()
+		must(t, runJobs(l))
+		l.Roll(nil) // the seal does not run
+		if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 10_000)); r != Staged {
+			t.Fatal(r)
+		}
+		must(t, flush(l))
+		m = m.Clone()
+		if beyond(t, m, logFile(0)) == 0 {
+			t.Fatal("nothing to give back")
+		}
+		l2, _, err := Open(m, aheadParams())
+		must(t, err)
+		if l2.End() != l.End() || l2.Segments() != 2 {
+			t.Fatalf("end %d, want %d; %d segments", l2.End(), l.End(), l2.Segments())
+		}
+		none(t, m, logFile(0), "after a start")
 	})
 	t.Run("failed write", func(t *testing.T) {
 		m, l := setup(t)
@@ -188,15 +316,21 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 // TestAFullDiskTakesWhatFits: where nothing can be allocated ahead the appends go on, up to the last block.
 func TestAFullDiskTakesWhatFits(t *testing.T) {
 	m := newMemDir(t)
-	l := mustCreate(t, m, aheadParams())
+	l := aheadLog(t, m, aheadParams())
 	appendBytes(t, l, 10)
 	must(t, syncLog(l))
 	total, free, err := m.Usage("/d")
 	must(t, err)
 	m.SetCapacity(total - free + 60_000)
+	calls := 0
+	m.OnCall(func(c vfs.Call) {
+		if c.Op == vfs.OpAllocate {
+			calls++
+		}
+	})
 	appendBytes(t, l, 5)
-	if l.End() != 15 {
-		t.Fatalf("end %d", l.End())
+	if l.End() != 15 || calls > 0 {
+		t.Fatalf("end %d after %d allocations with 60 kB free", l.End(), calls)
 	}
 	if err := appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10_000)); !IsNoSpace(err) {
 		t.Fatalf("%v, want a full disk", err)
@@ -220,7 +354,9 @@ func TestPreallocate(t *testing.T) {
 	l := mustCreate(t, m, p)
 	appendBytes(t, l, 1)
 	whole(0)
+	must(t, syncLog(l))
 	l.Tick(l.nowMs + 2*aheadIdleMs)
+	l.GiveBackIdle()
 	must(t, runJobs(l))
 	whole(0)
 	l.RequestRoll()
@@ -239,5 +375,91 @@ func TestPreallocate(t *testing.T) {
 	must(t, err)
 	appendBytes(t, l, 1)
 	whole(1)
+	must(t, l.Close(nil))
+}
+
+// TestAheadOnDisk does it on the file system under the tests: blocks appear without bytes, and go with a cut to the same size.
+func TestAheadOnDisk(t *testing.T) {
+	p := aheadParams()
+	p.Dir = filepath.Join(t.TempDir(), "t-0")
+	p.Options.SegmentBytes, p.Options.AheadMax = 64<<20, 8<<20
+	l := aheadLog(t, vfs.OS{}, p)
+	appendBytes(t, l, 200)
+	must(t, syncLog(l))
+	appendBytes(t, l, 1)
+	if l.ahead.off { // a file system without fallocate: the log does without
+		must(t, l.Close(nil))
+		return
+	}
+	name := fileName(p.Dir, 0, suffixLog)
+	if n := beyond(t, vfs.OS{}, name); n < 4<<20 {
+		t.Fatalf("%d bytes of blocks behind the end", n)
+	}
+	must(t, l.Close(nil))
+	if n := beyond(t, vfs.OS{}, name); n > aheadSlack {
+		t.Fatalf("%d bytes of blocks behind the end of a closed log", n)
+	}
+	l, rep, err := Open(vfs.OS{}, p)
+	must(t, err)
+	if l.End() != 201 {
+		t.Fatalf("end %d: %+v", l.End(), rep)
+	}
+	must(t, l.Close(nil))
+}
+
+// unsupported is a file system without fallocate.
+type unsupported struct{ *vfs.Mem }
+
+type unsupportedFile struct{ vfs.File }
+
+func (u unsupported) Create(name string) (vfs.File, error) {
+	f, err := u.Mem.Create(name)
+	return unsupportedFile{f}, err
+}
+
+func (unsupportedFile) Allocate(int64, int64) error {
+	return &fs.PathError{Op: "fallocate", Err: syscall.EOPNOTSUPP}
+}
+
+func TestAFileSystemWithoutFallocateIsAskedOnce(t *testing.T) {
+	l := aheadLog(t, unsupported{newMemDir(t)}, aheadParams())
+	appendBytes(t, l, 10)
+	must(t, syncLog(l))
+	appendBytes(t, l, 1)
+	if !l.ahead.off || l.ahead.dirty {
+		t.Fatalf("%+v", l.ahead)
+	}
+	must(t, syncLog(l))
+	if l.ahead.want != 0 {
+		t.Fatal("asked again")
+	}
+	appendBytes(t, l, 1)
+}
+
+// TestACutThatFoundNoSpaceIsTriedAgain: until then the log is busy, and then it goes on.
+func TestACutThatFoundNoSpaceIsTriedAgain(t *testing.T) {
+	f := vfs.NewFaulty(newMemDir(t))
+	l := mustCreate(t, f, testParams())
+	appendBytes(t, l, 1)
+	l.RequestRoll()
+	must(t, runJobs(l))
+	l.Roll(nil)
+	must(t, runJobs(l))
+	if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 1000)); r != Staged {
+		t.Fatal(r)
+	}
+	w := l.TakeWrite()
+	_, err := w.File.WritevAt([][]byte{w.Iov[0][:500]}, w.Off)
+	must(t, err)
+	f.FailNth(vfs.OpTruncate, "", 1, syscall.ENOSPC)
+	if l.WriteDone(w, 500, syscall.ENOSPC) {
+		t.Fatal("a failed write was taken")
+	}
+	if err := runJobs(l); !IsNoSpace(err) {
+		t.Fatalf("%v, want no space", err)
+	}
+	l.Tick(l.nowMs)
+	must(t, runJobs(l))
+	must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 100)))
 	must(t, l.Close(nil))
 }

@@ -16,7 +16,7 @@ const (
 	StageFull
 	// StageRoll: a new segment must come first. Write what is staged, wait for CanRoll, Roll, stage again.
 	StageRoll
-	// StageBusy: a cut or truncation is under way; wait for its JobDone.
+	// StageBusy: a cut, a truncation or a return of blocks is under way; wait for its JobDone.
 	StageBusy
 )
 
@@ -151,7 +151,7 @@ func (l *Log) publishWrite(w *Write) {
 // queueCut cuts the bytes of a failed write off. They were never published, so the file goes on in use.
 func (l *Log) queueCut() {
 	l.busy = true
-	l.ahead.to = 0 // the cut frees them
+	l.ahead.to = 0 // the cut frees what is behind it
 	file, pos := l.active.file, l.pub.pos
 	l.queue(JobCut, LaneNames, func() error {
 		size, err := file.Size()
@@ -160,8 +160,11 @@ func (l *Log) queueCut() {
 		}
 		return file.Truncate(pos)
 	}, func(j *Job) {
-		if j.Err == nil {
+		switch {
+		case j.Err == nil:
 			l.busy = false
+		case IsNoSpace(j.Err):
+			l.retryCut = true
 		}
 	})
 }

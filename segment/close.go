@@ -68,11 +68,6 @@ func (l *Log) beginClose(producers []ProducerEntry) (*checkpointWork, error) {
 	if l.busy || l.retrySeal != nil || l.replacing != nil {
 		return nil, ErrClosed
 	}
-	if l.ahead.dirty {
-		if err := l.active.file.Truncate(l.pub.pos); err != nil {
-			return nil, err
-		}
-	}
 	l.pub.finishTimes(l.active.base, l.active.index.Load())
 	l.st = l.pub
 	return l.newCheckpoint(producers), nil
@@ -81,6 +76,9 @@ func (l *Log) beginClose(producers []ProducerEntry) (*checkpointWork, error) {
 // endClose takes away what the files just written make needless.
 func (l *Log) endClose(w *checkpointWork) error {
 	l.checkpointed(w)
+	if l.ahead.dirty {
+		giveBack(l.active.file.File, l.pub.pos)
+	}
 	if l.successor != nil {
 		if err := removeIfThere(l.sh.fs, l.succName); err != nil {
 			return err

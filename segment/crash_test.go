@@ -61,6 +61,7 @@ func (s *script) run(fsys vfs.FS) error {
 	if err != nil {
 		return err
 	}
+	l.ahead.roundMin = 100
 	steps := []func(*Log) error{
 		func(l *Log) error { return s.append(l, 3) },
 		s.sync,
@@ -95,7 +96,7 @@ func (s *script) run(fsys vfs.FS) error {
 			l.Retention(0, l.WrittenEnd())
 			return runJobs(l)
 		},
-		func(l *Log) error { l.Tick(1 << 40); return runJobs(l) },
+		func(l *Log) error { l.Tick(1 << 40); l.GiveBackIdle(); return runJobs(l) },
 		func(l *Log) error { return s.append(l, 4) },
 		func(l *Log) error {
 			if err := l.Close(s.producers.entries()); err != nil {

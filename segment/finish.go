@@ -195,6 +195,7 @@ func (r *recovery) finish() (*Log, error) {
 		l.createdMs = min(r.p.NowMs, l.active.own.modMs)
 		l.ahead.dirty = allocatedBeyond(info)
 	}
+	r.giveBackSealed()
 	if sm := r.sums[len(r.sums)-1]; r.wholeIdx && sm.Base == l.active.base {
 		l.flushedIdx, l.flushedTimes = int(sm.IndexEntries), int(sm.TimeEntries)
 	}
@@ -221,6 +222,18 @@ func (r *recovery) finish() (*Log, error) {
 		}
 	}
 	return l, nil
+}
+
+// giveBackSealed frees the blocks behind the end of the segment before the active one, if the process was killed before its
+// seal did. No earlier one has any: a roll waits for the seal before it.
+func (r *recovery) giveBackSealed() {
+	i := len(r.segs) - 2
+	if i < 0 || r.p.Clean {
+		return
+	}
+	if info, err := r.fs.Stat(r.segs[i].path(suffixLog)); err == nil && allocatedBeyond(info) {
+		giveBack(r.segs[i].file.File, info.Size())
+	}
 }
 
 // freshActive has the log go on in a new file: the last one was cut, or ends in bytes that were given up.

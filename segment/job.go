@@ -34,7 +34,7 @@ type Lane uint8
 const (
 	// LaneSuccessor makes files ahead of need.
 	LaneSuccessor Lane = iota
-	// LaneNames renames, seals, checkpoints and cuts.
+	// LaneNames renames, seals, checkpoints, cuts and allocates.
 	LaneNames
 	// LaneRemove closes and removes; it may be slow (a large unlink) and delays nobody.
 	LaneRemove

@@ -27,14 +27,14 @@ type Log struct {
 	createdMs int64
 
 	build, spare, flight *Write
-	busy                 bool // a cut or truncation is under way
+	busy                 bool // a cut, a truncation or a return of blocks is under way
+	retryCut             bool // a cut that found no space; tried again on Tick
 
 	ahead ahead
 
 	wantRoll  bool
 	rollBase  int64
 	successor *sharedFile
-	succAhead int64 // blocks allocated for it
 	succName  string
 	succOut   bool
 	succSeq   int
@@ -149,7 +149,7 @@ func (l *Log) SetOptions(o Options) {
 	o.WriteBatchesMax, o.AheadMax = l.opts.WriteBatchesMax, l.opts.AheadMax
 	l.opts = o
 	l.sh.interval.Store(o.IndexIntervalBytes)
-	l.ahead.want = l.aheadOf(0)
+	l.wantAhead(0)
 	l.drawJitter()
 }
 
@@ -194,6 +194,10 @@ func (l *Log) publish(segs []*Segment) {
 
 // requeue queues again what found no space.
 func (l *Log) requeue() {
+	if l.retryCut {
+		l.retryCut = false
+		l.queueCut()
+	}
 	if w := l.retrySeal; w != nil {
 		l.retrySeal = nil
 		l.queueSeal(w)
@@ -212,7 +216,6 @@ func (l *Log) Tick(nowMs int64) {
 	if l.wantRoll {
 		l.prepareSuccessor() // again, if there was no space before
 	}
-	l.giveBackIdle()
 	if nowMs-l.sweptMs < indexIdleMs && nowMs >= l.sweptMs {
 		return
 	}
@@ -272,7 +275,8 @@ func newLog(fsys vfs.FS, p Params, segs []*Segment, st appendState, epochs *Epoc
 	l.pub, l.st = st, st
 	l.start = max(p.LogStart, segs[0].base)
 	l.build, l.spare = newWrite(p.Options.WriteBatchesMax), newWrite(p.Options.WriteBatchesMax)
-	l.ahead.want = l.aheadOf(0)
+	l.ahead.roundMin = aheadRoundMin
+	l.wantAhead(0)
 	l.drawJitter()
 	l.publish(segs)
 	l.epochs.Store(epochs)

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -262,6 +263,27 @@ func TestTruncate(t *testing.T) {
 		l, _, err := Open(m, p)
 		must(t, err)
 		md.check(t, l, 0)
+	}
+}
+
+// TestTruncateDropsSnapshotsOfQueuedSeals: the snapshot of a seal that was queued before a truncation goes too, or the log would
+// grow past its offset again and a start would take it for the state there.
+func TestTruncateDropsSnapshotsOfQueuedSeals(t *testing.T) {
+	m := newMemDir(t)
+	l := mustCreate(t, m, testParams())
+	var ps loader
+	for range 4 {
+		v := producerBatch(l.End(), 0, 7, 0, int32(l.End()), 2, 1000)
+		must(t, appendAll(l, nil, v))
+		ps.apply(v)
+	}
+	l.RequestRoll()
+	must(t, runJobs(l))
+	l.Roll(ps.entries()) // its seal is queued and not run
+	l.Truncate(4)
+	must(t, runJobs(l))
+	if _, err := m.Stat(fileName(testDir, 8, suffixSnapshot)); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("the snapshot of offset 8 after a truncation to %d: %v", l.End(), err)
 	}
 }
 

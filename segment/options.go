@@ -25,7 +25,8 @@ type Options struct {
 	DeleteByRetention bool
 	// FileDeleteDelayMs is file.delete.delay.ms: renamed files stay this long. Default 60 s.
 	FileDeleteDelayMs int64
-	// Preallocate allocates blocks for a whole segment with its first batch (size unchanged). Default false.
+	// Preallocate allocates blocks for a whole segment (size unchanged) before its first batch, for the first segment and
+	// after a start with the next batch; as far as there are free ones. Default false.
 	Preallocate bool
 	// AheadMax bounds the bytes of blocks that are allocated ahead of the appends while much is written. Fixed. 0, the
 	// default: none.

@@ -29,18 +29,20 @@ func (l *Log) prepareSuccessor() {
 	}
 	l.succOut = true
 	l.succSeq++ // never the name of one that is being removed
-	fsys, ahead := l.sh.fs, min(l.ahead.want, l.opts.SegmentBytes)
+	sh, share, ahead := l.sh, l.aheadShare(), min(l.ahead.want, l.opts.SegmentBytes)
 	name := fileName(l.sh.dir, l.active.base, fmt.Sprintf(".%d%s", l.succSeq, suffixNext))
 	var file vfs.File
+	var allocErr error
 	l.queue(JobSuccessor, LaneSuccessor, func() (err error) {
-		if file, err = fsys.CreateTrunc(name); err == nil && ahead > 0 {
-			_ = file.Allocate(0, ahead) // a lack of blocks is for the write to find
+		if file, err = sh.fs.CreateTrunc(name); err == nil && ahead > 0 {
+			allocErr = allocate(sh, file, 0, ahead, share)
 		}
 		return err
 	}, func(j *Job) {
 		l.succOut = false
 		if j.Err == nil {
-			l.successor, l.succName, l.succAhead = newSharedFile(file), name, ahead
+			l.successor, l.succName, l.ahead.next = newSharedFile(file), name, ahead
+			l.allocated(allocErr)
 		}
 	})
 }
@@ -73,10 +75,8 @@ func (l *Log) Roll(producers []ProducerEntry) {
 	w := &sealWork{fs: l.sh.fs, dir: l.sh.dir, prev: prev, next: next, producers: producers, snapshot: l.pub.end}
 	w.sum = prev.sumOf(&l.pub, w.snapshot)
 	w.sum.Sealed = true
-	if w.trim = -1; l.ahead.dirty {
-		w.trim = l.pub.pos
-	}
-	l.ahead.to, l.ahead.dirty = l.succAhead, l.succAhead > 0
+	w.spare = l.ahead.dirty
+	l.ahead.to, l.ahead.dirty, l.ahead.next = l.ahead.next, l.ahead.next > 0, 0
 	if e := l.epochs.Load(); e != l.epochsSaved {
 		w.epochs = e
 	}
@@ -116,7 +116,7 @@ type sealWork struct {
 	snapshot  int64
 	sum       sum
 	epochs    *Epochs // nil: the file has them already
-	trim      int64   // give back the blocks behind this size; -1: there are none
+	spare     bool    // prev may have blocks behind its end
 	synced    bool    // prev's bytes are durable
 	renamed   bool    // next has its name
 }
@@ -149,15 +149,13 @@ func (l *Log) queueSeal(w *sealWork) {
 // complete one; then the name; then what can be rebuilt. It may be repeated.
 func (w *sealWork) run() error {
 	if !w.synced {
-		if w.trim >= 0 {
-			if err := w.prev.file.Truncate(w.trim); err != nil {
-				return err
-			}
-		}
 		if err := w.prev.file.Datasync(); err != nil {
 			return err
 		}
 		w.synced = true
+		if w.spare {
+			giveBack(w.prev.file.File, w.sum.Pos)
+		}
 	}
 	if !w.renamed {
 		if err := w.fs.Rename(w.next.own.tmpName, w.next.path(suffixLog)); err != nil {

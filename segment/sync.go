@@ -42,7 +42,7 @@ func (l *Log) BeginSync() *SyncSet {
 		return nil
 	}
 	l.syncOut = true
-	l.ahead.want = l.aheadOf(l.set.Bytes)
+	l.wantAhead(l.set.Bytes)
 	return &l.set
 }
 

@@ -49,7 +49,7 @@ func (l *Log) newTruncate(offset int64) *truncateWork {
 	l.cutCount++
 	l.wantRoll, l.rollBase = false, 0
 	l.requeue()
-	return &truncateWork{log: l, offset: offset, segs: l.view.Load().segs, epochs: l.epochs.Load(), snaps: l.snaps}
+	return &truncateWork{log: l, offset: offset, segs: l.view.Load().segs, epochs: l.epochs.Load()}
 }
 
 func (l *Log) queueTruncate(w *truncateWork) {
@@ -64,7 +64,8 @@ func (l *Log) queueTruncate(w *truncateWork) {
 
 func (w *truncateWork) run() error {
 	l := w.log
-	w.segs = l.view.Load().segs // a seal or deletion may have come first
+	// A seal or deletion may have come first; while the log is busy nobody else changes these.
+	w.segs, w.snaps = l.view.Load().segs, l.snaps
 	last := w.segs[len(w.segs)-1]
 	pos, end := last.bounds()
 	w.end = w.offset
@@ -283,7 +284,7 @@ func (l *Log) dropSuccessor() {
 	if f == nil {
 		return
 	}
-	l.successor, l.succName = nil, ""
+	l.successor, l.succName, l.ahead.next = nil, "", 0
 	l.queue(JobRemove, LaneRemove, func() error {
 		if err := f.drop(); err != nil {
 			return err

@@ -28,7 +28,7 @@ type File interface {
 	Size() (int64, error)
 
 	// Allocate reserves blocks for [off, off+n) without changing the size (FALLOC_FL_KEEP_SIZE). File systems
-	// that cannot do it report nil.
+	// that cannot do it answer errors.ErrUnsupported.
 	Allocate(off, n int64) error
 
 	// Name is the path the file was opened with.

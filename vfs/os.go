@@ -347,11 +347,8 @@ func (f *osFile) Size() (int64, error) {
 // Allocate implements File.
 func (f *osFile) Allocate(off, n int64) error {
 	err := again(func() error { return unix.Fallocate(f.fd, unix.FALLOC_FL_KEEP_SIZE, off, n) })
-	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
-		return nil
-	}
 	if err != nil {
-		return f.fail("fallocate", err)
+		return f.fail("fallocate", err) // EOPNOTSUPP and ENOSYS are errors.ErrUnsupported
 	}
 	return nil
 }

@@ -24,6 +24,16 @@ func atLeast(low int64) *Check {
 	}}
 }
 
+// noneOrAtLeast takes 0, which switches something off, and numbers that make sense.
+func noneOrAtLeast(low int64) *Check {
+	return &Check{fmt.Sprintf("0 or a whole number, at least %d", low), func(v *Value) error {
+		if v.Int != 0 && v.Int < low {
+			return fmt.Errorf("%d is too small", v.Int)
+		}
+		return nil
+	}}
+}
+
 func between(low, high int64) *Check {
 	return &Check{fmt.Sprintf("a whole number from %d to %d", low, high), func(v *Value) error {
 		if v.Int < low || v.Int > high {

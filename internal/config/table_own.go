@@ -8,7 +8,7 @@ var ownBrokerKeys = []row{
 	{"connections.first.request.timeout.ms", Long, "30000", atLeast(0), ReadOnly, used, "A connection that has not sent a whole request after this time is closed; 0 means never."},
 	{"fetch.zero.copy", Boolean, "true", nil, ReadOnly, used, "Whether fetch answers go from the page cache to the socket by sendfile. false copies them through memory, 64 KiB at a time: more processor time, for comparison and for file systems whose sendfile is no good."},
 	{"io.engine", String, "auto", oneOf("auto", "uring", "epoll"), ReadOnly, used, "How sockets and files are driven. auto takes io_uring where it works, else epoll."},
-	{"log.allocate.ahead.bytes", Long, "67108864", atLeast(0), ReadOnly, used, "Most bytes that a partition's log file gets allocated ahead of what is written, while much is; 0 switches it off."},
+	{"log.allocate.ahead.bytes", Long, "67108864", noneOrAtLeast(1048576), ReadOnly, used, "Most bytes on the disk that a partition's active segment gets ahead of what is written to it, while more than 1 MiB comes between two syncs. They are given back when the segment is closed, when the broker stops, and after a minute without records. 0 switches it off."},
 	{"log.append.mode", String, "auto", oneOf("auto", "inline", "ring"), ReadOnly, used, "Whether records are written from the loop itself or by the ring. auto takes what is best for the engine."},
 	{"log.background.sync.bytes", Long, "268435456", atLeast(1048576), ReadOnly, used, "Most bytes of a log directory that may wait for a sync; it bounds what is read again after a crash."},
 	{"log.background.sync.ms", Long, "1000", atLeast(10), ReadOnly, used, "Age at which records that nobody waits for are synced in the background."},

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"millrace/vfs"
+)
+
+// TestIdleBlocksAreGivenBack: a partition that took much has blocks ahead; a minute later they are given back, and appends that
+// come meanwhile wait for it, be it slow or refused.
+func TestIdleBlocksAreGivenBack(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+	}{{"slow", nil}, {"refused", syscall.ENOSPC}} {
+		t.Run(c.name, func(t *testing.T) {
+			mem := vfs.NewMem()
+			f := vfs.NewFaulty(mem)
+			o := testOptions(f)
+			var now atomic.Int64
+			now.Store(time.Now().UnixMilli())
+			o.WallMs, o.RetentionCheckMs, o.UnsyncedAgeMaxMs = now.Load, 5, 20
+			e, _ := start(t, o)
+			p := ensure(t, e, "a", 0)
+			spare := func() int64 {
+				info, err := mem.Stat("/data/a-0/00000000000000000000.log")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return vfs.Allocated(info) - info.Size()
+			}
+			n := 0
+			eventually(t, "blocks ahead", func() bool {
+				mustAppend(t, p, NeedWritten, mkBatch(strings.Repeat("x", 3<<20)))
+				n++
+				return spare() > 1<<20
+			})
+			eventually(t, "all is synced", func() bool { b := p.Bounds(); return b.Synced == b.Written })
+			cuts := counter{op: vfs.OpTruncate}
+			f.Rule(cuts.rule)
+			f.Rule(func(call vfs.Call) vfs.Fault {
+				if call.Op != vfs.OpTruncate {
+					return vfs.Fault{}
+				}
+				return vfs.Fault{Delay: 20 * time.Millisecond, Err: c.err}
+			})
+			now.Add(70_000)
+			eventually(t, "a cut", func() bool { return cuts.n.Load() > 0 })
+			for range 5 { // some of them while the file is being cut
+				mustAppend(t, p, NeedCommitted, mkBatch("y"))
+				n++
+			}
+			if c.err == nil && spare() > 4096 {
+				t.Fatalf("%d bytes are still allocated", spare())
+			}
+			if rs := readAll(t, p, ReadUncommitted); len(rs) != n {
+				t.Fatalf("%d records, want %d", len(rs), n)
+			}
+			stop(t, e)
+		})
+	}
+}
