@@ -266,8 +266,9 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// TestTruncateDropsSnapshotsOfQueuedSeals: the snapshot of a seal that was queued before a truncation goes too, or the log would
-// grow past its offset again and a start would take it for the state there.
+// TestTruncateDropsSnapshotsOfQueuedSeals: a follower's roll over a gap writes a snapshot that no segment is named after; if
+// its seal was queued before a truncation it goes too, or the log would grow past its offset again and a start would take it
+// for the state there.
 func TestTruncateDropsSnapshotsOfQueuedSeals(t *testing.T) {
 	m := newMemDir(t)
 	l := mustCreate(t, m, testParams())
@@ -277,13 +278,20 @@ func TestTruncateDropsSnapshotsOfQueuedSeals(t *testing.T) {
 		must(t, appendAll(l, nil, v))
 		ps.apply(v)
 	}
-	l.RequestRoll()
+	if r := l.Stage(testBatch(100, 0, 1, 1000, 4000)); r != StageRoll {
+		t.Fatal(r)
+	}
 	must(t, runJobs(l))
 	l.Roll(ps.entries()) // its seal is queued and not run
 	l.Truncate(4)
 	must(t, runJobs(l))
-	if _, err := m.Stat(fileName(testDir, 8, suffixSnapshot)); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("the snapshot of offset 8 after a truncation to %d: %v", l.End(), err)
+	if l.End() != 4 {
+		t.Fatalf("end %d", l.End())
+	}
+	for _, suffix := range []string{suffixSnapshot, suffixWindow} {
+		if _, err := m.Stat(fileName(testDir, 8, suffix)); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("%d%s after a truncation to 4: %v", 8, suffix, err)
+		}
 	}
 }
 
