@@ -87,3 +87,20 @@ func TestChildIsPinnedAndEnds(t *testing.T) {
 		t.Error("1-x was accepted")
 	}
 }
+
+func TestStolenIsTheHostsShare(t *testing.T) {
+	for text, want := range map[string]float64{
+		"cpu  2958434 381636 3224616 4973236 3171978 0 529735 201786 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n": 2017.86,
+		"cpu  1 2 3 4 5 6 7 0 0 0\n":  0,
+		"cpu  1 2 3 4\n":              0, // kernels before 2.6.11
+		"intr 1 2 3 4 5 6 7 8 9 10\n": 0,
+		"":                            0,
+	} {
+		if got := parseStolen([]byte(text)); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if s := StolenSeconds(); s < 0 {
+		t.Errorf("%v", s)
+	}
+}

@@ -52,6 +52,7 @@ type Result struct {
 	AckedEnds    []int64     `json:"acked_ends,omitempty"`       // per partition: the offset behind the last acknowledged record
 	Broker       *proc.Delta `json:"broker,omitempty"`
 	Generator    *proc.Delta `json:"generator,omitempty"`
+	Stolen       float64     `json:"stolen,omitempty"` // of the machine's CPU time, what its host gave to others meanwhile
 	Intervals    []Interval  `json:"intervals,omitempty"`
 	Windows      []Window    `json:"windows,omitempty"`
 	Model        *ModelStats `json:"model,omitempty"` // of a producer that batches

@@ -63,8 +63,9 @@ func input(t *testing.T) *Input {
 	broken.FailureCount, broken.Failures = 1, []string{"it broke"}
 	c.Runs = append(c.Runs, run.Run{Load: "W1", Target: "kafka", Pass: "pinned", Round: 9, Result: broken})
 	soak := run.Extra{Workload: "SOAK", Target: "millrace-uring", Pass: "pinned", Round: 1, Values: map[string]float64{"p99 last/first": 1.05}, Parts: map[string]*rawgen.Result{"soak": result(50, 6, 500_000, 0.2)}, Notes: []string{"a note <b>"}}
+	soak.Parts["soak"].Stolen = 0.125
 	for s := range 6 {
-		soak.Series = append(soak.Series, run.Sample{Second: float64(s), RSSBytes: 40e6, Descriptors: 20, Goroutines: 12})
+		soak.Series = append(soak.Series, run.Sample{Second: float64(s), RSSBytes: 40e6, Descriptors: 20, Goroutines: 12, Stolen: float64(s) / 20})
 	}
 	c.Extras = append(c.Extras, soak, run.Extra{Workload: "W8", Target: "kafka", Pass: "pinned", Round: 1, Error: "no <memory>"})
 	for k := range 3 {

@@ -51,6 +51,9 @@ func makeView(in *Input) *view {
 		m := c.Meta
 		v.Facts = append(v.Facts, fmt.Sprintf("%s, %d CPUs, %d MB, Linux %s, %s", m.CPU, m.CPUs, m.MemoryMB, m.Kernel, m.Go),
 			fmt.Sprintf("Measured %s to %s, version %s", m.Started.UTC().Format(time.DateTime), m.Ended.UTC().Format(time.DateTime), m.Version))
+		if s := c.StolenLine(); s != "" {
+			v.Facts = append(v.Facts, s)
+		}
 		for _, args := range append([][]string{m.Command}, m.Further...) {
 			if line := commandLine(args); !slices.Contains(v.Commands, line) {
 				v.Commands = append(v.Commands, line)
@@ -178,11 +181,12 @@ func seriesCharts(x *run.Extra) []template.HTML {
 	}
 	rss := chart{title: "Memory of " + x.Target, xName: "s", yName: "MB", fromZero: true}
 	fds := chart{title: "Descriptors and goroutines of " + x.Target, xName: "s", yName: "", fromZero: true}
-	var a, b, g []point
+	var a, b, g, taken []point
 	for _, s := range x.Series {
 		a = append(a, point{s.Second, float64(s.RSSBytes) / 1e6})
 		b = append(b, point{s.Second, float64(s.Descriptors)})
 		g = append(g, point{s.Second, float64(s.Goroutines)})
+		taken = append(taken, point{s.Second, 100 * s.Stolen})
 	}
 	rss.series = []series{{"RSS", a}}
 	fds.series = []series{{"descriptors", b}, {"goroutines", g}}
@@ -195,7 +199,8 @@ func seriesCharts(x *run.Extra) []template.HTML {
 			lat.series[0].points = append(lat.series[0].points, point{float64(i.Second), float64(max(1, i.P99))})
 		}
 	}
-	return charts(&rss, &fds, &lat)
+	host := chart{title: "CPU time that the host took", xName: "s", yName: "%", fromZero: true, series: []series{{"taken", taken}}}
+	return charts(&rss, &fds, &lat, &host)
 }
 
 func startSection(c *run.Report, p run.Pass) (section, bool) {

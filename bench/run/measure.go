@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -52,12 +53,20 @@ func Generate(cpus string, s *target.Sources, j Job) (*rawgen.Result, error) {
 		return nil, err
 	}
 	var stderr strings.Builder
+	began, stolen := time.Now(), proc.StolenSeconds()
 	out, err := proc.Run(cpus, &stderr, s.Self, append(append([]string(nil), s.SelfArgs...), "gen", "job", string(text))...)
 	if err != nil {
 		return nil, fmt.Errorf("generator: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
 	r := &rawgen.Result{}
-	return r, json.Unmarshal(out, r)
+	err = json.Unmarshal(out, r)
+	r.Stolen = stolenShare(stolen, began)
+	return r, err
+}
+
+// stolenShare is what part of the machine's CPU time its host has given to others since a reading.
+func stolenShare(earlier float64, began time.Time) float64 {
+	return (proc.StolenSeconds() - earlier) / (time.Since(began).Seconds() * float64(runtime.NumCPU()))
 }
 
 // ours: a Millrace, also one by address if it is named so.
@@ -199,6 +208,9 @@ func (c *campaign) tell(l *Load, run *Run) {
 	if run.Result != nil {
 		v := l.values(run.Result)
 		fmt.Fprintf(c.Log, "%s %s, %.3g %s, p50 %.0f p99 %.0f us", number(v["throughput"]), l.Unit, v["cpu"], l.cpuUnit(), v["p50"], v["p99"])
+		if s := run.Result.Stolen; s >= stolenMuch {
+			fmt.Fprintf(c.Log, ", the host took %.0f %% of the CPU time", 100*s)
+		}
 		if n := run.Result.Unsent; n > 0 {
 			fmt.Fprintf(c.Log, ", %d requests given up: the rate was not held", n)
 		}

@@ -40,6 +40,7 @@ type Sample struct {
 	Threads     int     `json:"threads"`
 	Goroutines  int     `json:"goroutines,omitempty"`
 	CPUSeconds  float64 `json:"cpu_seconds"`
+	Stolen      float64 `json:"stolen"` // of the machine's CPU time since the sample before, what its host took
 }
 
 // procedure is a workload with a course of its own.

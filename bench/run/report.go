@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,6 +33,35 @@ type Run struct {
 // Counts says whether the run is part of the figures.
 func (r *Run) Counts() bool {
 	return r.Round > 0 && r.Error == "" && r.Result != nil && r.Result.FailureCount == 0
+}
+
+// stolenMuch is what part of the CPU time a host may take before it is worth a word.
+const stolenMuch = 0.02
+
+// Stolen summarizes, over all runs that count, the part of the machine's CPU time that its host took: latencies of a run in
+// which it took much say nothing of the target.
+func (r *Report) Stolen() stats.Summary {
+	var v []float64
+	for i := range r.Runs {
+		if r.Runs[i].Counts() {
+			v = append(v, r.Runs[i].Result.Stolen)
+		}
+	}
+	for _, x := range r.Extras {
+		for _, p := range x.Parts {
+			v = append(v, p.Stolen)
+		}
+	}
+	return stats.Summarize(v)
+}
+
+// StolenLine says it in words; empty if the host took nothing, or told nothing.
+func (r *Report) StolenLine() string {
+	s := r.Stolen()
+	if s.Max <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("The host took %.1f %% of the CPU time in the median run, %.1f %% in the worst", 100*s.Median, 100*s.Max)
 }
 
 // Profile is where a target's CPU time went under a load, from a run that is not counted.

@@ -42,6 +42,15 @@ func (c *campaign) soak(ctx context.Context, i *target.Instance, x *Extra) error
 	}
 	first, last := r.Windows[0].Latency, r.Windows[min(5, len(r.Windows)-1)].Latency
 	x.Values["p99 us first"], x.Values["p99 us last"], x.Values["p99 last/first"] = first.P99, last.P99, last.P99/first.P99
+	if n := len(x.Series) / 6; n > 0 {
+		taken := func(s []Sample) (sum float64) {
+			for _, p := range s {
+				sum += p.Stolen
+			}
+			return 100 * sum / float64(len(s))
+		}
+		x.Values["taken by the host % first"], x.Values["taken by the host % last"] = taken(x.Series[:n]), taken(x.Series[len(x.Series)-n:])
+	}
 	if r.Broker != nil {
 		x.Values["CPU s/GB"] = r.Broker.CPUSeconds / (float64(r.PayloadBytes) / 1e9)
 	}
@@ -64,6 +73,7 @@ func watchProcess(ctx context.Context, i *target.Instance, every time.Duration, 
 		return nil
 	}
 	began := time.Now()
+	last, stolen := began, proc.StolenSeconds()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -78,7 +88,8 @@ func watchProcess(ctx context.Context, i *target.Instance, every time.Duration, 
 		if err != nil {
 			return out
 		}
-		out = append(out, Sample{Second: time.Since(began).Seconds(), RSSBytes: u.RSSBytes, Descriptors: u.Descriptors, Threads: u.Threads, Goroutines: goroutines(ctx, i.Admin), CPUSeconds: u.CPUSeconds})
+		out = append(out, Sample{Second: time.Since(began).Seconds(), RSSBytes: u.RSSBytes, Descriptors: u.Descriptors, Threads: u.Threads, Goroutines: goroutines(ctx, i.Admin), CPUSeconds: u.CPUSeconds, Stolen: stolenShare(stolen, last)})
+		last, stolen = time.Now(), proc.StolenSeconds()
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 func (r *Report) WriteTable(out io.Writer) {
 	m := r.Meta
 	fmt.Fprintf(out, "%s, %d CPUs, %d MB, Linux %s, %s\n", m.CPU, m.CPUs, m.MemoryMB, m.Kernel, m.Go)
+	if s := r.StolenLine(); s != "" {
+		fmt.Fprintln(out, s)
+	}
 	for _, p := range m.Passes {
 		for i := range r.Loads {
 			r.loadTable(out, &r.Loads[i], p)
