@@ -118,7 +118,7 @@ func (c *closer) closeLogs(ctx context.Context) error {
 func (c *closer) closeDir(ctx context.Context, d *logDir, list []closing) {
 	changed := list[:0]
 	for _, x := range list {
-		if x.unchanged || !d.alive() {
+		if x.unchanged && !x.p.log.HasAhead() || !d.alive() {
 			x.p.log.Abandon()
 		} else {
 			changed = append(changed, x)

@@ -64,11 +64,11 @@ func (t tickTimer) TimerFired(_ *netpoll.Timer, nowNs int64) {
 		if p.closed || p.Err() != nil {
 			continue
 		}
+		p.log.GiveBackIdle()
 		p.log.Tick(wallMs)
 		if retain && !p.held {
 			p.retain()
 		}
-		p.log.GiveBackIdle()
 		if expire {
 			p.producers.expire(wallMs, s.eng.producerExpiryMs.Load())
 		}

@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"millrace/vfs"
 )
@@ -63,50 +64,56 @@ func (l *Log) allocateAhead() {
 		return
 	}
 	seg, from, share := l.active, max(a.to, l.st.pos), l.aheadShare()
-	var err error
+	var refused error
 	a.out, a.dirty, a.to = true, true, to
-	l.queue(JobAhead, LaneNames, func() error {
+	l.queue(JobAhead, LaneNames, func() (err error) {
 		if !seg.frozen.Load() { // a roll may have come first
-			err = allocate(seg.shared, seg.file.File, from, to-from, share)
+			refused, err = allocate(seg.shared, seg.file.File, from, to-from, share)
 		}
-		return nil
+		return err
 	}, func(*Job) {
 		a.out = false
-		l.allocated(err)
+		l.allocated(refused)
 	})
 }
 
-// aheadShare is how many times as much must be free: preallocate=true was asked for and takes what there is.
+// aheadShare is how many times as much must be free. preallocate=true was asked for and takes half.
 func (l *Log) aheadShare() int64 {
 	if l.opts.Preallocate {
-		return 1
+		return 2
 	}
 	return aheadFreeShare
 }
 
-// allocate gives a file blocks for n bytes from off on, if share times as much is free. A lack of blocks is for the write to
-// find, so an error says only whether it is worth trying again.
-func allocate(sh *shared, f vfs.File, off, n, share int64) error {
-	if _, free, err := sh.fs.Usage(sh.dir); err != nil || free/uint64(share) < uint64(n) {
-		return err
+// allocate gives a file blocks for n bytes from off on, if share times as much is free. Where it cannot, for want of blocks or
+// because the file system does not do it, the write gets its own, or finds that there are none; err says that the disk is in
+// doubt, without that it was only refused.
+func allocate(sh *shared, f vfs.File, off, n, share int64) (refused, err error) {
+	_, free, err := sh.fs.Usage(sh.dir)
+	if err != nil || free/uint64(share) < uint64(n) {
+		return nil, err
 	}
-	return f.Allocate(off, n)
+	err = f.Allocate(off, n)
+	if errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EROFS) {
+		return nil, err
+	}
+	return err, nil
 }
 
-// allocated takes up how an allocation ended.
-func (l *Log) allocated(err error) {
-	if errors.Is(err, errors.ErrUnsupported) {
+// allocated takes up that an allocation was refused (nil: it was not).
+func (l *Log) allocated(refused error) {
+	if errors.Is(refused, errors.ErrUnsupported) {
 		l.ahead.off, l.ahead.want, l.ahead.dirty = true, 0, false
 	}
 }
 
-// GiveBackIdle queues the return of blocks that nothing was written to for a while; the log is busy until it is done. Call it
-// after each Tick.
+// GiveBackIdle queues the return of blocks that are not wanted any more, or that nothing was written to for a while; the log
+// takes no append until it is done. Call it before each Tick, which fills the lane again with what found no space.
 func (l *Log) GiveBackIdle() {
 	a := &l.ahead
 	lane := &l.jobs[LaneNames]
-	if l.opts.Preallocate || l.closed || l.busy || l.nowMs-l.active.own.modMs < aheadIdleMs || lane.head != nil || lane.out != nil ||
-		l.cleaning || l.replacing != nil {
+	idle := l.nowMs-l.active.own.modMs >= aheadIdleMs || a.want == 0
+	if !idle || l.opts.Preallocate || l.closed || l.busy || lane.head != nil || lane.out != nil || l.cleaning || l.replacing != nil {
 		return
 	}
 	if a.next > 0 && !l.wantRoll {
@@ -119,18 +126,36 @@ func (l *Log) GiveBackIdle() {
 	l.busy = true
 	a.want, a.to, a.dirty = 0, 0, false
 	file, pos := l.active.file, l.pub.pos
+	var err error
 	l.queue(JobAhead, LaneNames, func() error {
-		giveBack(file.File, pos)
-		return nil
-	}, func(*Job) { l.busy = false })
+		if err = giveBack(file.File, pos); IsNoSpace(err) {
+			return nil
+		}
+		return err
+	}, func(*Job) {
+		l.busy = false
+		a.dirty = err != nil // again with the next tick
+	})
 }
 
-// giveBack frees the blocks behind the end of a file that nobody writes to, if it ends at pos. Nothing depends on it: after an
-// error the blocks stay until the file goes.
-func giveBack(f vfs.File, pos int64) {
-	if size, err := f.Size(); err == nil && size == pos {
-		_ = f.Truncate(pos)
+// HasAhead says that the active segment may have blocks behind its end, which Close gives back and Abandon does not.
+func (l *Log) HasAhead() bool { return l.ahead.dirty }
+
+// giveBack frees the blocks behind the end of a file that nobody writes to, if it ends at pos.
+func giveBack(f vfs.File, pos int64) error {
+	size, err := f.Size()
+	if err != nil || size != pos {
+		return err
 	}
+	return f.Truncate(pos)
+}
+
+// giveBackOrLeave is giveBack where a lack of space to do it leaves the blocks until the file goes.
+func giveBackOrLeave(f vfs.File, pos int64) error {
+	if err := giveBack(f, pos); !IsNoSpace(err) {
+		return err
+	}
+	return nil
 }
 
 // allocatedBeyond says whether a file has blocks behind its end, as a process that was killed leaves them.

@@ -154,7 +154,7 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 		must(t, c.End())
 		none(t, m, logFile(0), "after a clean stop")
 	})
-	idle := func(l *Log) { l.Tick(l.nowMs + aheadIdleMs); l.GiveBackIdle() }
+	idle := func(l *Log) { l.nowMs += aheadIdleMs; l.GiveBackIdle(); l.Tick(l.nowMs) }
 	t.Run("idle", func(t *testing.T) {
 		m, l := setup(t)
 		idle(l)
@@ -164,7 +164,7 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 		}
 		must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10)))
 		must(t, syncLog(l))
-		l.Tick(l.nowMs + aheadIdleMs - 1)
+		l.nowMs += aheadIdleMs - 1
 		l.GiveBackIdle()
 		must(t, runJobs(l))
 		if beyond(t, m, logFile(0)) == 0 {
@@ -247,6 +247,30 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 			t.Fatalf("%d segments", l.Segments())
 		}
 	})
+	t.Run("a trickle after a burst", func(t *testing.T) {
+		m, l := setup(t)
+		for range 10 {
+			must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10)))
+			must(t, syncLog(l))
+		}
+		l.nowMs += 1000
+		l.GiveBackIdle()
+		must(t, runJobs(l))
+		none(t, m, logFile(0), "when none are wanted any more")
+	})
+	t.Run("a broken disk", func(t *testing.T) {
+		m, l := setup(t)
+		must(t, syncLog(l))
+		f := vfs.NewFaulty(m)
+		fl, err := f.Open(logFile(0))
+		must(t, err)
+		l.active.file.File = fl
+		f.FailNth(vfs.OpTruncate, "", 1, syscall.EIO)
+		idle(l)
+		if err := runJobs(l); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("%v, want the disk's error", err)
+		}
+	})
 	t.Run("no space to give back", func(t *testing.T) {
 		m, l := setup(t)
 		must(t, syncLog(l))
@@ -260,6 +284,12 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 		if f.Hits() != 1 {
 			t.Fatal("no cut was tried")
 		}
+		if beyond(t, m, logFile(0)) == 0 || !l.HasAhead() {
+			t.Fatal("the blocks are forgotten")
+		}
+		idle(l)
+		must(t, runJobs(l))
+		none(t, m, logFile(0), "after the second try")
 		appendBytes(t, l, 3) // and the log goes on
 	})
 	t.Run("kill", func(t *testing.T) {
@@ -355,7 +385,7 @@ func TestPreallocate(t *testing.T) {
 	appendBytes(t, l, 1)
 	whole(0)
 	must(t, syncLog(l))
-	l.Tick(l.nowMs + 2*aheadIdleMs)
+	l.nowMs += 2 * aheadIdleMs
 	l.GiveBackIdle()
 	must(t, runJobs(l))
 	whole(0)
@@ -382,7 +412,7 @@ func TestPreallocate(t *testing.T) {
 func TestAheadOnDisk(t *testing.T) {
 	p := aheadParams()
 	p.Dir = filepath.Join(t.TempDir(), "t-0")
-	p.Options.SegmentBytes, p.Options.AheadMax = 64<<20, 8<<20
+	p.Options.SegmentBytes, p.Options.AheadMax = 64<<20, 2<<20
 	l := aheadLog(t, vfs.OS{}, p)
 	appendBytes(t, l, 200)
 	must(t, syncLog(l))
@@ -392,7 +422,7 @@ func TestAheadOnDisk(t *testing.T) {
 		return
 	}
 	name := fileName(p.Dir, 0, suffixLog)
-	if n := beyond(t, vfs.OS{}, name); n < 4<<20 {
+	if n := beyond(t, vfs.OS{}, name); n < 1<<20 {
 		t.Fatalf("%d bytes of blocks behind the end", n)
 	}
 	must(t, l.Close(nil))
@@ -407,36 +437,46 @@ func TestAheadOnDisk(t *testing.T) {
 	must(t, l.Close(nil))
 }
 
-// unsupported is a file system without fallocate.
-type unsupported struct{ *vfs.Mem }
+// unsupported is a file system without fallocate, and how often it was asked.
+type unsupported struct {
+	*vfs.Mem
+	asked *int
+}
 
-type unsupportedFile struct{ vfs.File }
+type unsupportedFile struct {
+	vfs.File
+	asked *int
+}
 
 func (u unsupported) Create(name string) (vfs.File, error) {
 	f, err := u.Mem.Create(name)
-	return unsupportedFile{f}, err
+	return unsupportedFile{f, u.asked}, err
 }
 
-func (unsupportedFile) Allocate(int64, int64) error {
+func (u unsupported) CreateTrunc(name string) (vfs.File, error) {
+	f, err := u.Mem.CreateTrunc(name)
+	return unsupportedFile{f, u.asked}, err
+}
+
+func (f unsupportedFile) Allocate(int64, int64) error {
+	*f.asked++
 	return &fs.PathError{Op: "fallocate", Err: syscall.EOPNOTSUPP}
 }
 
 func TestAFileSystemWithoutFallocateIsAskedOnce(t *testing.T) {
-	l := aheadLog(t, unsupported{newMemDir(t)}, aheadParams())
-	appendBytes(t, l, 10)
-	must(t, syncLog(l))
-	appendBytes(t, l, 1)
-	if !l.ahead.off || l.ahead.dirty {
-		t.Fatalf("%+v", l.ahead)
+	asked := 0
+	l := aheadLog(t, unsupported{newMemDir(t), &asked}, aheadParams())
+	for range 30 {
+		appendBytes(t, l, 10)
+		must(t, syncLog(l))
 	}
-	must(t, syncLog(l))
-	if l.ahead.want != 0 {
-		t.Fatal("asked again")
+	if asked != 1 || l.Segments() < 2 || l.HasAhead() {
+		t.Fatalf("asked %d times in %d segments", asked, l.Segments())
 	}
-	appendBytes(t, l, 1)
 }
 
-// TestACutThatFoundNoSpaceIsTriedAgain: until then the log is busy, and then it goes on.
+// TestACutThatFoundNoSpaceIsTriedAgain: until then the log takes no append, but what was written is synced and retention makes
+// the space that is missing; then the log goes on.
 func TestACutThatFoundNoSpaceIsTriedAgain(t *testing.T) {
 	f := vfs.NewFaulty(newMemDir(t))
 	l := mustCreate(t, f, testParams())
@@ -445,6 +485,7 @@ func TestACutThatFoundNoSpaceIsTriedAgain(t *testing.T) {
 	must(t, runJobs(l))
 	l.Roll(nil)
 	must(t, runJobs(l))
+	must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 100)))
 	if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 1000)); r != Staged {
 		t.Fatal(r)
 	}
@@ -458,6 +499,20 @@ func TestACutThatFoundNoSpaceIsTriedAgain(t *testing.T) {
 	if err := runJobs(l); !IsNoSpace(err) {
 		t.Fatalf("%v, want no space", err)
 	}
+	if r := l.Stage(testBatch(l.End(), 0, 1, 1000, 10)); r != StageBusy {
+		t.Fatalf("%v before the cut", r)
+	}
+	must(t, syncLog(l))
+	if l.SyncedEnd() != 2 {
+		t.Fatalf("synced to %d", l.SyncedEnd())
+	}
+	o := l.Options()
+	o.RetentionBytes, o.DeleteByRetention = 50, true
+	l.SetOptions(o)
+	if r := l.Retention(l.nowMs, l.WrittenEnd()); r.BySize != 1 {
+		t.Fatalf("%+v", r)
+	}
+	must(t, runJobs(l))
 	l.Tick(l.nowMs)
 	must(t, runJobs(l))
 	must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 100)))

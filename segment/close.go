@@ -77,7 +77,9 @@ func (l *Log) beginClose(producers []ProducerEntry) (*checkpointWork, error) {
 func (l *Log) endClose(w *checkpointWork) error {
 	l.checkpointed(w)
 	if l.ahead.dirty {
-		giveBack(l.active.file.File, l.pub.pos)
+		if err := giveBackOrLeave(l.active.file.File, l.pub.pos); err != nil {
+			return err
+		}
 	}
 	if l.successor != nil {
 		if err := removeIfThere(l.sh.fs, l.succName); err != nil {

@@ -195,7 +195,11 @@ func (r *recovery) finish() (*Log, error) {
 		l.createdMs = min(r.p.NowMs, l.active.own.modMs)
 		l.ahead.dirty = allocatedBeyond(info)
 	}
-	r.giveBackSealed()
+	if err := r.giveBackSealed(); err != nil {
+		l.Abandon()
+		r.segs = nil
+		return nil, err
+	}
 	if sm := r.sums[len(r.sums)-1]; r.wholeIdx && sm.Base == l.active.base {
 		l.flushedIdx, l.flushedTimes = int(sm.IndexEntries), int(sm.TimeEntries)
 	}
@@ -224,16 +228,23 @@ func (r *recovery) finish() (*Log, error) {
 	return l, nil
 }
 
-// giveBackSealed frees the blocks behind the end of the segment before the active one, if the process was killed before its
-// seal did. No earlier one has any: a roll waits for the seal before it.
-func (r *recovery) giveBackSealed() {
-	i := len(r.segs) - 2
-	if i < 0 || r.p.Clean {
-		return
+// giveBackSealed frees the blocks behind the end of segments whose seal did not run: the one before the active one when the
+// process was killed, or the one before that, if the active one was cut and the log goes on in another.
+func (r *recovery) giveBackSealed() error {
+	if r.p.Clean {
+		return nil
 	}
-	if info, err := r.fs.Stat(r.segs[i].path(suffixLog)); err == nil && allocatedBeyond(info) {
-		giveBack(r.segs[i].file.File, info.Size())
+	last := len(r.segs) - 1
+	for _, s := range r.segs[max(last-2, 0):last] {
+		info, err := r.fs.Stat(s.path(suffixLog))
+		if err == nil && allocatedBeyond(info) {
+			err = giveBackOrLeave(s.file.File, info.Size())
+		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // freshActive has the log go on in a new file: the last one was cut, or ends in bytes that were given up.

@@ -27,7 +27,8 @@ type Log struct {
 	createdMs int64
 
 	build, spare, flight *Write
-	busy                 bool // a cut, a truncation or a return of blocks is under way
+	busy                 bool // a cut, a truncation or a return of blocks is under way: no append, no roll, no checkpoint
+	truncating           bool // it is a truncation: no sync and no retention either
 	retryCut             bool // a cut that found no space; tried again on Tick
 
 	ahead ahead

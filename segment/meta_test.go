@@ -152,6 +152,7 @@ func (w *world) deleteRecords() {
 	}
 	w.start = to
 	w.l.Retention(0, w.l.WrittenEnd())
+	w.l.GiveBackIdle()
 	w.l.Tick(w.l.nowMs + int64(w.rng.IntN(100_000)))
 	w.ok(runJobs(w.l))
 }

@@ -30,7 +30,7 @@ type Retained struct {
 // offsets at or above committed. They vanish from View at once; a JobDelete renames them. Start may have risen.
 func (l *Log) Retention(nowMs, committed int64) Retained {
 	var r Retained
-	if l.busy || l.closed || l.replacing != nil {
+	if l.truncating || l.closed || l.replacing != nil {
 		return r // what is being replaced cannot go by its old names; the next pass takes it
 	}
 	l.nowMs = nowMs

@@ -32,17 +32,19 @@ func (l *Log) prepareSuccessor() {
 	sh, share, ahead := l.sh, l.aheadShare(), min(l.ahead.want, l.opts.SegmentBytes)
 	name := fileName(l.sh.dir, l.active.base, fmt.Sprintf(".%d%s", l.succSeq, suffixNext))
 	var file vfs.File
-	var allocErr error
+	var refused error
 	l.queue(JobSuccessor, LaneSuccessor, func() (err error) {
 		if file, err = sh.fs.CreateTrunc(name); err == nil && ahead > 0 {
-			allocErr = allocate(sh, file, 0, ahead, share)
+			if refused, err = allocate(sh, file, 0, ahead, share); err != nil {
+				_ = file.Close()
+			}
 		}
 		return err
 	}, func(j *Job) {
 		l.succOut = false
 		if j.Err == nil {
 			l.successor, l.succName, l.ahead.next = newSharedFile(file), name, ahead
-			l.allocated(allocErr)
+			l.allocated(refused)
 		}
 	})
 }
@@ -153,9 +155,12 @@ func (w *sealWork) run() error {
 			return err
 		}
 		w.synced = true
-		if w.spare {
-			giveBack(w.prev.file.File, w.sum.Pos)
+	}
+	if w.spare {
+		if err := giveBackOrLeave(w.prev.file.File, w.sum.Pos); err != nil {
+			return err
 		}
+		w.spare = false
 	}
 	if !w.renamed {
 		if err := w.fs.Rename(w.next.own.tmpName, w.next.path(suffixLog)); err != nil {

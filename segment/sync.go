@@ -24,7 +24,7 @@ type syncMark struct {
 // stay open until SyncDone: retention may delete a segment that a seal made durable while the round was under way, and
 // a sync of a closed file would count as a failed one.
 func (l *Log) BeginSync() *SyncSet {
-	if l.syncOut || l.syncErr != nil || l.closed || l.busy {
+	if l.syncOut || l.syncErr != nil || l.closed || l.truncating {
 		return nil
 	}
 	l.set.Files, l.set.Bytes, l.marks = l.set.Files[:0], 0, l.marks[:0]

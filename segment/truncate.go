@@ -45,7 +45,7 @@ type truncateWork struct {
 
 func (l *Log) newTruncate(offset int64) *truncateWork {
 	invariant.Assert(len(l.build.Iov) == 0 && l.flight == nil && !l.busy && !l.syncOut, "a log is truncated when nothing is staged or in flight")
-	l.busy = true
+	l.busy, l.truncating = true, true
 	l.cutCount++
 	l.wantRoll, l.rollBase = false, 0
 	l.requeue()
@@ -57,7 +57,7 @@ func (l *Log) queueTruncate(w *truncateWork) {
 		if j.Err != nil {
 			return // the directory is in doubt; the log stays busy
 		}
-		l.busy = false
+		l.busy, l.truncating = false, false
 		l.truncated(w)
 	})
 }

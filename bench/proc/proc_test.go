@@ -89,18 +89,25 @@ func TestChildIsPinnedAndEnds(t *testing.T) {
 }
 
 func TestStolenIsTheHostsShare(t *testing.T) {
-	for text, want := range map[string]float64{
-		"cpu  2958434 381636 3224616 4973236 3171978 0 529735 201786 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n": 2017.86,
-		"cpu  1 2 3 4 5 6 7 0 0 0\n":  0,
-		"cpu  1 2 3 4\n":              0, // kernels before 2.6.11
-		"intr 1 2 3 4 5 6 7 8 9 10\n": 0,
-		"":                            0,
+	for text, want := range map[string]CPUTime{
+		"cpu  10 20 30 40 50 60 70 80 90 90\ncpu0 1 2 3 4 5 6 7 8 9 10\n": {80, 360},
+		"cpu  1 2 3 4 5 6 7 0 0 0\n":                                      {0, 28},
+		"cpu  1 2 3 4\n":                                                  {}, // kernels before 2.6.11
+		"cpu  1 2 3 4 5 6 7 x 0 0\n":                                      {},
+		"intr 1 2 3 4 5 6 7 8 9 10\n":                                     {},
+		"":                                                                {},
 	} {
-		if got := parseStolen([]byte(text)); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
+		if got := parseCPUTime([]byte(text)); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}
-	if s := StolenSeconds(); s < 0 {
-		t.Errorf("%v", s)
+	if s := (CPUTime{30, 500}).StolenSince(CPUTime{10, 300}); s != 0.1 {
+		t.Errorf("20 of 200 ticks: %v", s)
+	}
+	if s := (CPUTime{}).StolenSince(CPUTime{10, 300}); s != 0 {
+		t.Errorf("without a second reading: %v", s)
+	}
+	if got := ReadCPUTime(); got.All <= 0 || got.Stolen < 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -199,7 +199,7 @@ func seriesCharts(x *run.Extra) []template.HTML {
 			lat.series[0].points = append(lat.series[0].points, point{float64(i.Second), float64(max(1, i.P99))})
 		}
 	}
-	host := chart{title: "CPU time that the host took", xName: "s", yName: "%", fromZero: true, series: []series{{"taken", taken}}}
+	host := chart{title: "CPU time that the host took, " + x.Target, xName: "s", yName: "%", fromZero: true, series: []series{{"taken", taken}}}
 	return charts(&rss, &fds, &lat, &host)
 }
 

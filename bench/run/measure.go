@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -53,20 +52,15 @@ func Generate(cpus string, s *target.Sources, j Job) (*rawgen.Result, error) {
 		return nil, err
 	}
 	var stderr strings.Builder
-	began, stolen := time.Now(), proc.StolenSeconds()
+	before := proc.ReadCPUTime()
 	out, err := proc.Run(cpus, &stderr, s.Self, append(append([]string(nil), s.SelfArgs...), "gen", "job", string(text))...)
 	if err != nil {
 		return nil, fmt.Errorf("generator: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
 	r := &rawgen.Result{}
 	err = json.Unmarshal(out, r)
-	r.Stolen = stolenShare(stolen, began)
+	r.Stolen = proc.ReadCPUTime().StolenSince(before)
 	return r, err
-}
-
-// stolenShare is what part of the machine's CPU time its host has given to others since a reading.
-func stolenShare(earlier float64, began time.Time) float64 {
-	return (proc.StolenSeconds() - earlier) / (time.Since(began).Seconds() * float64(runtime.NumCPU()))
 }
 
 // ours: a Millrace, also one by address if it is named so.

@@ -48,8 +48,14 @@ func (r *Report) Stolen() stats.Summary {
 		}
 	}
 	for _, x := range r.Extras {
-		for _, p := range x.Parts {
-			v = append(v, p.Stolen)
+		most := 0.0
+		for _, p := range x.Parts { // some at the same time
+			if p != nil {
+				most = max(most, p.Stolen)
+			}
+		}
+		if x.Error == "" {
+			v = append(v, most)
 		}
 	}
 	return stats.Summarize(v)

@@ -43,12 +43,6 @@ func (c *campaign) soak(ctx context.Context, i *target.Instance, x *Extra) error
 	first, last := r.Windows[0].Latency, r.Windows[min(5, len(r.Windows)-1)].Latency
 	x.Values["p99 us first"], x.Values["p99 us last"], x.Values["p99 last/first"] = first.P99, last.P99, last.P99/first.P99
 	if n := len(x.Series) / 6; n > 0 {
-		taken := func(s []Sample) (sum float64) {
-			for _, p := range s {
-				sum += p.Stolen
-			}
-			return 100 * sum / float64(len(s))
-		}
 		x.Values["taken by the host % first"], x.Values["taken by the host % last"] = taken(x.Series[:n]), taken(x.Series[len(x.Series)-n:])
 	}
 	if r.Broker != nil {
@@ -66,6 +60,21 @@ func (c *campaign) soak(ctx context.Context, i *target.Instance, x *Extra) error
 	return nil
 }
 
+// taken is what the host took of the machine's CPU time over some samples, in percent.
+func taken(s []Sample) float64 {
+	var sum, seconds float64
+	for i := range s {
+		if i > 0 {
+			sum += s[i].Stolen * (s[i].Second - s[i-1].Second)
+			seconds += s[i].Second - s[i-1].Second
+		}
+	}
+	if seconds <= 0 {
+		return 0
+	}
+	return 100 * sum / seconds
+}
+
 // watchProcess reads the broker's process until it is stopped.
 func watchProcess(ctx context.Context, i *target.Instance, every time.Duration, stop chan struct{}) []Sample {
 	var out []Sample
@@ -73,7 +82,7 @@ func watchProcess(ctx context.Context, i *target.Instance, every time.Duration, 
 		return nil
 	}
 	began := time.Now()
-	last, stolen := began, proc.StolenSeconds()
+	before := proc.ReadCPUTime()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -88,8 +97,9 @@ func watchProcess(ctx context.Context, i *target.Instance, every time.Duration, 
 		if err != nil {
 			return out
 		}
-		out = append(out, Sample{Second: time.Since(began).Seconds(), RSSBytes: u.RSSBytes, Descriptors: u.Descriptors, Threads: u.Threads, Goroutines: goroutines(ctx, i.Admin), CPUSeconds: u.CPUSeconds, Stolen: stolenShare(stolen, last)})
-		last, stolen = time.Now(), proc.StolenSeconds()
+		now := proc.ReadCPUTime()
+		out = append(out, Sample{Second: time.Since(began).Seconds(), RSSBytes: u.RSSBytes, Descriptors: u.Descriptors, Threads: u.Threads, Goroutines: goroutines(ctx, i.Admin), CPUSeconds: u.CPUSeconds, Stolen: now.StolenSince(before)})
+		before = now
 	}
 }
 
