@@ -96,7 +96,7 @@ func (o *Options) ensureDefaults() {
 		o.BootID = segment.BootID()
 	}
 	set(&o.UnsyncedBytesMax, 256<<20)
-	set(&o.AllocateAheadMax, 64<<20)
+	set(&o.AllocateAheadMax, 1<<30)
 	set(&o.UnsyncedAgeMaxMs, 1000)
 	set(&o.ProducerExpiryMs, 86_400_000)
 	set(&o.RetentionCheckMs, 300_000)

@@ -50,8 +50,8 @@ type Options struct {
 	// UnsyncedBytesMax is how many bytes per log directory may be written and not synced, and how many recovery may have
 	// to read again (decisions 3 and 9). Default 256 MiB.
 	UnsyncedBytesMax int64
-	// AllocateAheadMax bounds the bytes of blocks that a partition's active segment gets ahead of its appends while much is
-	// written (segment.Options.AheadMax). Default 64 MiB; negative: none.
+	// AllocateAheadMax bounds the bytes of blocks that a segment is made with whose predecessor was filled quickly
+	// (segment.Options.AheadMax). Default 1 GiB; negative: none.
 	AllocateAheadMax int64
 	// UnsyncedAgeMaxMs is how long written bytes wait for a background sync. Default 1000.
 	UnsyncedAgeMaxMs int64

@@ -69,9 +69,6 @@ func (l *Log) Stage(v batch.View) StageResult {
 	w.Bytes += size
 	w.EndOffset = last + 1
 	l.st.append(l.active.base, v, l.opts.IndexIntervalBytes, nil)
-	if l.ahead.want > 0 {
-		l.allocateAhead()
-	}
 	if l.st.pos >= l.opts.SegmentBytes/10*9 {
 		l.prepareSuccessor()
 	}
@@ -151,7 +148,6 @@ func (l *Log) publishWrite(w *Write) {
 // queueCut cuts the bytes of a failed write off. They were never published, so the file goes on in use.
 func (l *Log) queueCut() {
 	l.busy = true
-	l.ahead.to = 0 // the cut frees what is behind it
 	file, pos := l.active.file, l.pub.pos
 	l.queue(JobCut, LaneNames, func() error {
 		size, err := file.Size()

@@ -61,7 +61,6 @@ func (s *script) run(fsys vfs.FS) error {
 	if err != nil {
 		return err
 	}
-	l.ahead.roundMin = 100
 	steps := []func(*Log) error{
 		func(l *Log) error { return s.append(l, 3) },
 		s.sync,

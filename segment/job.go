@@ -9,8 +9,8 @@ const (
 	JobSuccessor JobKind = iota + 1
 	// JobSeal gives the new segment its name and finishes the one before it: datasync, indexes, snapshot, checksum.
 	JobSeal
-	// JobAhead allocates blocks behind the end of the active segment, or gives them back.
-	JobAhead
+	// JobGiveBack gives back blocks behind the end of the active segment.
+	JobGiveBack
 	// JobCheckpoint syncs the log and writes what recovery starts from; then RecoveryPoint has moved.
 	JobCheckpoint
 	// JobCut cuts the unpublished bytes of a failed write off the active file.
@@ -34,7 +34,7 @@ type Lane uint8
 const (
 	// LaneSuccessor makes files ahead of need.
 	LaneSuccessor Lane = iota
-	// LaneNames renames, seals, checkpoints, cuts and allocates.
+	// LaneNames renames, seals, checkpoints and cuts.
 	LaneNames
 	// LaneRemove closes and removes; it may be slow (a large unlink) and delays nobody.
 	LaneRemove

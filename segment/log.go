@@ -150,7 +150,6 @@ func (l *Log) SetOptions(o Options) {
 	o.WriteBatchesMax, o.AheadMax = l.opts.WriteBatchesMax, l.opts.AheadMax
 	l.opts = o
 	l.sh.interval.Store(o.IndexIntervalBytes)
-	l.wantAhead(0)
 	l.drawJitter()
 }
 
@@ -276,8 +275,6 @@ func newLog(fsys vfs.FS, p Params, segs []*Segment, st appendState, epochs *Epoc
 	l.pub, l.st = st, st
 	l.start = max(p.LogStart, segs[0].base)
 	l.build, l.spare = newWrite(p.Options.WriteBatchesMax), newWrite(p.Options.WriteBatchesMax)
-	l.ahead.roundMin = aheadRoundMin
-	l.wantAhead(0)
 	l.drawJitter()
 	l.publish(segs)
 	l.epochs.Store(epochs)

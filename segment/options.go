@@ -25,10 +25,10 @@ type Options struct {
 	DeleteByRetention bool
 	// FileDeleteDelayMs is file.delete.delay.ms: renamed files stay this long. Default 60 s.
 	FileDeleteDelayMs int64
-	// Preallocate allocates blocks for a whole segment (size unchanged) before its first batch, for the first segment and
-	// after a start with the next batch; as far as there are free ones. Default false.
+	// Preallocate allocates blocks for a whole segment when it is made (size unchanged), if twice as much is free. Default
+	// false.
 	Preallocate bool
-	// AheadMax bounds the bytes of blocks that are allocated ahead of the appends while much is written. Fixed. 0, the
+	// AheadMax bounds the bytes of blocks that a segment is made with whose predecessor was filled quickly. Fixed. 0, the
 	// default: none.
 	AheadMax int64
 	// WriteBatchesMax bounds the batches of one vectored write. Fixed. Default 1024 (IOV_MAX).

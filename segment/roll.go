@@ -29,7 +29,7 @@ func (l *Log) prepareSuccessor() {
 	}
 	l.succOut = true
 	l.succSeq++ // never the name of one that is being removed
-	sh, share, ahead := l.sh, l.aheadShare(), min(l.ahead.want, l.opts.SegmentBytes)
+	sh, share, ahead := l.sh, l.opts.aheadShare(), l.aheadBytes()
 	name := fileName(l.sh.dir, l.active.base, fmt.Sprintf(".%d%s", l.succSeq, suffixNext))
 	var file vfs.File
 	var refused error
@@ -43,7 +43,7 @@ func (l *Log) prepareSuccessor() {
 	}, func(j *Job) {
 		l.succOut = false
 		if j.Err == nil {
-			l.successor, l.succName, l.ahead.next = newSharedFile(file), name, ahead
+			l.successor, l.succName, l.ahead.next = newSharedFile(file), name, ahead > 0
 			l.allocated(refused)
 		}
 	})
@@ -78,7 +78,7 @@ func (l *Log) Roll(producers []ProducerEntry) {
 	w.sum = prev.sumOf(&l.pub, w.snapshot)
 	w.sum.Sealed = true
 	w.spare = l.ahead.dirty
-	l.ahead.to, l.ahead.dirty, l.ahead.next = l.ahead.next, l.ahead.next > 0, 0
+	l.ahead.dirty, l.ahead.next = l.ahead.next, false
 	if e := l.epochs.Load(); e != l.epochsSaved {
 		w.epochs = e
 	}

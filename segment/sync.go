@@ -42,7 +42,6 @@ func (l *Log) BeginSync() *SyncSet {
 		return nil
 	}
 	l.syncOut = true
-	l.wantAhead(l.set.Bytes)
 	return &l.set
 }
 

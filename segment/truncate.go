@@ -254,7 +254,7 @@ func (l *Log) truncated(w *truncateWork) {
 	}
 	l.snaps, l.snapAt = kept, unknownSnapshot
 	l.active = w.fresh
-	l.ahead.to, l.ahead.dirty = 0, false
+	l.ahead.dirty = false
 	l.active.own.modMs = l.nowMs
 	l.createdMs = l.nowMs
 	l.unsealed = l.unsealed[:0]
@@ -284,7 +284,7 @@ func (l *Log) dropSuccessor() {
 	if f == nil {
 		return
 	}
-	l.successor, l.succName, l.ahead.next = nil, "", 0
+	l.successor, l.succName, l.ahead.next = nil, "", false
 	l.queue(JobRemove, LaneRemove, func() error {
 		if err := f.drop(); err != nil {
 			return err

@@ -29,7 +29,7 @@ var topicKeys = []item{
 	{"min.cleanable.dirty.ratio", Double, "0.5", fraction, "log.cleaner.min.cleanable.ratio", used, "Uncompacted part of a log from which compaction begins."},
 	{"min.compaction.lag.ms", Long, "0", atLeast(0), "log.cleaner.min.compaction.lag.ms", used, "Shortest time a record stays uncompacted."},
 	{"min.insync.replicas", Int, "1", atLeast(1), "min.insync.replicas", used, "Replicas that must hold a record before acks=all is answered."},
-	{"preallocate", Boolean, "false", nil, "log.preallocate", used, "Whether a segment gets all of its segment.bytes on the disk before its first record, as far as there is space."},
+	{"preallocate", Boolean, "false", nil, "log.preallocate", used, "Whether a segment gets all of its segment.bytes on the disk when it is made, if twice as much is free."},
 	{"remote.copy.lag.bytes", Long, "-1", atLeast(-1), "log.remote.copy.lag.bytes", noTiering, "Bytes that segments wait before they are copied to tiered storage."},
 	{"remote.copy.lag.ms", Long, "0", atLeast(-1), "log.remote.copy.lag.ms", noTiering, "Time that segments wait before they are copied to tiered storage."},
 	{"remote.log.copy.disable", Boolean, "false", nil, "", noTiering, "Whether copying to tiered storage stops."},
