@@ -23,9 +23,9 @@ func TestIdleBlocksAreGivenBack(t *testing.T) {
 			o := testOptions(f)
 			var now atomic.Int64
 			now.Store(time.Now().UnixMilli())
-			o.WallMs, o.RetentionCheckMs, o.UnsyncedAgeMaxMs = now.Load, 5, 20
+			o.WallMs, o.RetentionCheckMs, o.UnsyncedAgeMaxMs = now.Load, 5, 500
 			config := *DefaultConfig()
-			config.SegmentBytes = 400 << 10
+			config.SegmentBytes = 8 << 20
 			o.Config = &config
 			e, _ := start(t, o)
 			p := ensure(t, e, "a", 0)
@@ -44,9 +44,9 @@ func TestIdleBlocksAreGivenBack(t *testing.T) {
 			}
 			n := 0
 			eventually(t, "blocks ahead", func() bool {
-				mustAppend(t, p, NeedWritten, mkBatch(strings.Repeat("x", 20_000)))
+				mustAppend(t, p, NeedWritten, mkBatch(strings.Repeat("x", 500_000)))
 				n++
-				return n > 25 && spare() > 300<<10
+				return n > 17 && spare() > 1<<20
 			})
 			eventually(t, "all is synced", func() bool { b := p.Bounds(); return b.Synced == b.Written })
 			cuts := counter{op: vfs.OpTruncate}

@@ -16,6 +16,9 @@ import (
 const (
 	// aheadFillMs: a segment that took longer to fill has a successor without blocks.
 	aheadFillMs = 10 * 60_000
+	// aheadRoundMin: nor has one of which less was synced at a time. An append that somebody waits for is synced sooner to
+	// blocks that come with it.
+	aheadRoundMin = 1 << 20
 	// aheadFreeShare: nothing is allocated ahead that takes more than this part of what is free.
 	aheadFreeShare = 16
 	// aheadIdleMs: after so long without an append, give or take a tick, the blocks are given back.
@@ -26,9 +29,11 @@ const (
 
 // ahead is the allocation of blocks behind the end of a segment. Owned by the log.
 type ahead struct {
-	next  bool // the successor has blocks
-	dirty bool // the active segment may have blocks behind its end
-	off   bool // the file system cannot do it
+	next     bool  // the successor has blocks
+	dirty    bool  // the active segment may have blocks behind its end
+	off      bool  // the file system cannot do it
+	rounds   int64 // of syncs since the active segment is the active one
+	roundMin int64 // aheadRoundMin; less in tests
 }
 
 // aheadBytes is how many bytes of blocks the next segment is to have.
@@ -38,7 +43,7 @@ func (l *Log) aheadBytes() int64 {
 		return 0
 	case l.opts.Preallocate:
 		return l.opts.SegmentBytes
-	case l.st.pos < l.opts.SegmentBytes/10*9 || l.nowMs-l.createdMs > aheadFillMs:
+	case l.st.pos < l.opts.SegmentBytes/10*9 || l.nowMs-l.createdMs > aheadFillMs || l.st.pos/max(l.ahead.rounds, 1) < l.ahead.roundMin:
 		return 0
 	}
 	return min(l.opts.AheadMax, l.opts.SegmentBytes)
@@ -70,7 +75,7 @@ func allocate(sh *shared, f vfs.File, off, n, share int64) (refused, err error) 
 // allocated takes up that an allocation was refused (nil: it was not).
 func (l *Log) allocated(refused error) {
 	if errors.Is(refused, errors.ErrUnsupported) {
-		l.ahead = ahead{off: true}
+		l.ahead.off, l.ahead.next, l.ahead.dirty = true, false, false
 	}
 }
 

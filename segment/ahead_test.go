@@ -16,6 +16,14 @@ func aheadParams() Params {
 	return p
 }
 
+// aheadLog makes a log that takes 20 kB between two syncs for much.
+func aheadLog(t *testing.T, fsys vfs.FS, p Params) *Log {
+	t.Helper()
+	l := mustCreate(t, fsys, p)
+	l.ahead.roundMin = 20_000
+	return l
+}
+
 // beyond is what a file has allocated behind its end.
 func beyond(t *testing.T, fsys vfs.FS, name string) int64 {
 	t.Helper()
@@ -44,7 +52,7 @@ func logFile(base int64) string { return fileName(testDir, base, suffixLog) }
 
 func TestTheNextSegmentHasBlocksWhereOneWasFilledQuickly(t *testing.T) {
 	m := newMemDir(t)
-	l := mustCreate(t, m, aheadParams())
+	l := aheadLog(t, m, aheadParams())
 	appendBytes(t, l, 30)
 	if n := beyond(t, m, logFile(0)); n != 0 {
 		t.Fatalf("the first segment has %d bytes of blocks behind its end", n)
@@ -80,13 +88,20 @@ func TestTheNextSegmentHasBlocksWhereOneWasFilledQuickly(t *testing.T) {
 	if allocations != 1 {
 		t.Fatalf("%d allocations for one more that was filled quickly", allocations)
 	}
+	for n := l.Segments(); l.Segments() == n; {
+		appendBytes(t, l, 1)
+		must(t, syncLog(l))
+	}
+	if allocations != 1 {
+		t.Fatal("allocated after a segment of which each batch was synced")
+	}
 }
 
 func TestAheadMaxBounds(t *testing.T) {
 	m := newMemDir(t)
 	p := aheadParams()
 	p.Options.AheadMax = 100 << 10
-	l := mustCreate(t, m, p)
+	l := aheadLog(t, m, p)
 	fillSegment(t, l)
 	if n := beyond(t, m, logFile(l.ActiveBase())); n == 0 || n > 100<<10 {
 		t.Fatalf("%d bytes of blocks behind its end", n)
@@ -102,7 +117,7 @@ func TestAheadMaxBounds(t *testing.T) {
 func TestUnusedBlocksAreGivenBack(t *testing.T) {
 	setup := func(t *testing.T) (*vfs.Mem, *Log, string) {
 		m := newMemDir(t)
-		l := mustCreate(t, m, aheadParams())
+		l := aheadLog(t, m, aheadParams())
 		fillSegment(t, l)
 		appendBytes(t, l, 1)
 		name := logFile(l.ActiveBase())
@@ -328,7 +343,7 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 // TestAFullDiskTakesWhatFits: where there is little space none is allocated ahead, and appends go on up to the last block.
 func TestAFullDiskTakesWhatFits(t *testing.T) {
 	m := newMemDir(t)
-	l := mustCreate(t, m, aheadParams())
+	l := aheadLog(t, m, aheadParams())
 	fillSegment(t, l)
 	total, free, err := m.Usage("/d")
 	must(t, err)
@@ -391,7 +406,7 @@ func TestAheadOnDisk(t *testing.T) {
 	p := aheadParams()
 	p.Dir = filepath.Join(t.TempDir(), "t-0")
 	p.Options.SegmentBytes = 2 << 20
-	l := mustCreate(t, vfs.OS{}, p)
+	l := aheadLog(t, vfs.OS{}, p)
 	fillSegment(t, l)
 	if l.ahead.off { // a file system without fallocate: the log does without
 		must(t, l.Close(nil))
@@ -437,7 +452,7 @@ func (f unsupportedFile) Allocate(int64, int64) error {
 
 func TestAFileSystemWithoutFallocateIsAskedOnce(t *testing.T) {
 	asked := 0
-	l := mustCreate(t, unsupported{newMemDir(t), &asked}, aheadParams())
+	l := aheadLog(t, unsupported{newMemDir(t), &asked}, aheadParams())
 	for range 4 {
 		fillSegment(t, l)
 	}

@@ -61,6 +61,7 @@ func (s *script) run(fsys vfs.FS) error {
 	if err != nil {
 		return err
 	}
+	l.ahead.roundMin = 0
 	steps := []func(*Log) error{
 		func(l *Log) error { return s.append(l, 3) },
 		s.sync,

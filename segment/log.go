@@ -275,6 +275,7 @@ func newLog(fsys vfs.FS, p Params, segs []*Segment, st appendState, epochs *Epoc
 	l.pub, l.st = st, st
 	l.start = max(p.LogStart, segs[0].base)
 	l.build, l.spare = newWrite(p.Options.WriteBatchesMax), newWrite(p.Options.WriteBatchesMax)
+	l.ahead.roundMin = aheadRoundMin
 	l.drawJitter()
 	l.publish(segs)
 	l.epochs.Store(epochs)

@@ -43,6 +43,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w.p.Options.AheadMax = []int64{0, 6400}[w.rng.IntN(2)]
 	w.p.Options.Preallocate = w.rng.IntN(4) == 0
 	w.l = mustCreate(t, w.m, w.p)
+	w.l.ahead.roundMin = 0
 	return w
 }
 
@@ -183,6 +184,7 @@ func (w *world) reopen() {
 		w.fail("a clean start did work: %+v", rep)
 	}
 	w.l = l
+	l.ahead.roundMin = 0
 	w.cutModel(l.End())
 	w.synced, w.recovery = l.SyncedEnd(), l.RecoveryPoint()
 	for id, want := range w.producer.state {

@@ -78,7 +78,7 @@ func (l *Log) Roll(producers []ProducerEntry) {
 	w.sum = prev.sumOf(&l.pub, w.snapshot)
 	w.sum.Sealed = true
 	w.spare = l.ahead.dirty
-	l.ahead.dirty, l.ahead.next = l.ahead.next, false
+	l.ahead.dirty, l.ahead.next, l.ahead.rounds = l.ahead.next, false, 0
 	if e := l.epochs.Load(); e != l.epochsSaved {
 		w.epochs = e
 	}

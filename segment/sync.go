@@ -42,6 +42,7 @@ func (l *Log) BeginSync() *SyncSet {
 		return nil
 	}
 	l.syncOut = true
+	l.ahead.rounds++
 	return &l.set
 }
 
