@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"io/fs"
+	"sync"
 	"syscall"
 
 	"millrace/vfs"
@@ -32,6 +33,7 @@ type ahead struct {
 	next     bool  // the successor has blocks
 	dirty    bool  // the active segment may have blocks behind its end
 	off      bool  // the file system cannot do it
+	partial  bool  // the active segment was opened with bytes in it: nobody knows how fast they came
 	rounds   int64 // of syncs since the active segment is the active one
 	roundMin int64 // aheadRoundMin; less in tests
 }
@@ -43,7 +45,7 @@ func (l *Log) aheadBytes() int64 {
 		return 0
 	case l.opts.Preallocate:
 		return l.opts.SegmentBytes
-	case l.st.pos < l.opts.SegmentBytes/10*9 || l.nowMs-l.createdMs > aheadFillMs || l.st.pos/max(l.ahead.rounds, 1) < l.ahead.roundMin:
+	case l.ahead.partial || l.st.pos < l.opts.SegmentBytes/10*9 || l.nowMs-l.createdMs > aheadFillMs || l.st.pos/max(l.ahead.rounds, 1) < l.ahead.roundMin:
 		return 0
 	}
 	return min(l.opts.AheadMax, l.opts.SegmentBytes)
@@ -57,15 +59,20 @@ func (o *Options) aheadShare() int64 {
 	return aheadFreeShare
 }
 
-// allocate gives a file blocks for n bytes from off on, if share times as much is free. Where it cannot, for want of blocks or
-// because the file system does not do it, the write gets its own, or finds that there are none; err says that the disk is in
-// doubt, without that it was only refused.
-func allocate(sh *shared, f vfs.File, off, n, share int64) (refused, err error) {
+// allocating is held so that no two allocations count the same free space.
+var allocating sync.Mutex
+
+// allocate gives a new file blocks for n bytes, if share times as much is free. Where it cannot, for want of blocks or because
+// the file system does not do it, the write gets its own, or finds that there are none; err says that the disk is in doubt,
+// without that it was only refused.
+func allocate(sh *shared, f vfs.File, n, share int64) (refused, err error) {
+	allocating.Lock()
+	defer allocating.Unlock()
 	_, free, err := sh.fs.Usage(sh.dir)
 	if err != nil || free/uint64(share) < uint64(n) {
-		return nil, err
+		return err, nil
 	}
-	err = f.Allocate(off, n)
+	err = f.Allocate(0, n)
 	if errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EROFS) {
 		return nil, err
 	}
@@ -91,27 +98,31 @@ func (l *Log) GiveBackIdle() {
 	if a.next && !l.wantRoll {
 		l.dropSuccessor() // made again with the next append
 	}
-	// A cut to its own size may make the size durable before the bytes are: they come first.
-	if !a.dirty || l.flight != nil || len(l.build.Iov) > 0 || l.active.own.syncPos < l.pub.pos {
+	if !a.dirty || l.flight != nil || len(l.build.Iov) > 0 {
 		return
 	}
 	l.busy = true
 	a.dirty = false
 	file, pos := l.active.file, l.pub.pos
-	var err error
+	var refused error
 	l.queue(JobGiveBack, LaneNames, func() error {
-		if err = giveBack(file.File, pos); IsNoSpace(err) {
+		// A cut to its own size may make the size durable before the bytes are: they come first.
+		if err := mustSync(file.File); err != nil {
+			return err
+		}
+		if refused = giveBack(file.File, pos); IsNoSpace(refused) {
 			return nil
 		}
-		return err
+		return refused
 	}, func(*Job) {
 		l.busy = false
-		a.dirty = err != nil // again with the next tick
+		a.dirty = refused != nil // again with the next tick
 	})
 }
 
-// HasAhead says that the active segment may have blocks behind its end, which Close gives back and Abandon does not.
-func (l *Log) HasAhead() bool { return l.ahead.dirty }
+// HasAhead says that the active segment may have blocks behind its end, or that there is a successor: Close gives back what
+// Abandon leaves.
+func (l *Log) HasAhead() bool { return l.ahead.dirty || l.successor != nil }
 
 // giveBack frees the blocks behind the end of a file that nobody writes to, if it ends at pos.
 func giveBack(f vfs.File, pos int64) error {

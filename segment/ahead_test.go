@@ -160,13 +160,6 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 	})
 	t.Run("idle", func(t *testing.T) {
 		m, l, name := setup(t)
-		idle(l)
-		must(t, runJobs(l))
-		if beyond(t, m, name) == 0 {
-			t.Fatal("given back before all is synced")
-		}
-		must(t, appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10)))
-		must(t, syncLog(l))
 		l.nowMs += aheadIdleMs - 1
 		l.GiveBackIdle()
 		must(t, runJobs(l))
@@ -191,7 +184,6 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 			l.Tick(l.nowMs + 30_000)
 			must(t, runJobs(l))
 		}
-		must(t, syncLog(l))
 		l.GiveBackIdle()
 		must(t, runJobs(l))
 		none(t, m, name, "when it fills much slower than the one before")
@@ -260,6 +252,32 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 			t.Fatalf("the successor is still there: %v", err)
 		}
 		fillSegment(t, l)
+	})
+	t.Run("bytes before the size", func(t *testing.T) {
+		m, l, name := setup(t)
+		idle(l)
+		must(t, runJobs(l))
+		none(t, m, name, "after a minute without appends")
+		p := aheadParams()
+		var ps loader
+		p.Producers = &ps
+		cut, _, err := Open(m.Image(0), p) // a power cut
+		must(t, err)
+		if cut.End() != l.End() {
+			t.Fatalf("end %d after a power cut, want %d: what was not synced was cut to its size", cut.End(), l.End())
+		}
+	})
+	t.Run("a failed sync is not a lack of space", func(t *testing.T) {
+		m, l, name := setup(t)
+		f := vfs.NewFaulty(m)
+		file, err := f.Open(name)
+		must(t, err)
+		l.active.file.File = file
+		f.FailNth(vfs.OpDatasync, "", 1, syscall.ENOSPC)
+		idle(l)
+		if err := runJobs(l); err == nil || IsNoSpace(err) {
+			t.Fatalf("%v", err)
+		}
 	})
 	refuse := func(t *testing.T, m *vfs.Mem, l *Log, name string, err error) *vfs.Faulty {
 		must(t, syncLog(l))
@@ -340,6 +358,52 @@ func TestUnusedBlocksAreGivenBack(t *testing.T) {
 	})
 }
 
+// TestASegmentThatWasOpenedSaysNothingOfItsSpeed: after a start it is not known how fast what is there came.
+func TestASegmentThatWasOpenedSaysNothingOfItsSpeed(t *testing.T) {
+	m := newMemDir(t)
+	p := aheadParams()
+	l := aheadLog(t, m, p)
+	appendBytes(t, l, 34)
+	must(t, l.Close(nil))
+	l, _, err := Open(m, p)
+	must(t, err)
+	l.ahead.roundMin = 20_000
+	fillSegment(t, l)
+	if n := beyond(t, m, logFile(l.ActiveBase())); n != 0 {
+		t.Fatalf("%d bytes ahead", n)
+	}
+	fillSegment(t, l)
+	if n := beyond(t, m, logFile(l.ActiveBase())); n == 0 {
+		t.Fatal("nothing ahead after a segment that was filled since the start")
+	}
+}
+
+// TestARefusedAllocationStopsNothing but one that shows a broken disk.
+func TestARefusedAllocationStopsNothing(t *testing.T) {
+	for _, c := range []struct {
+		op   vfs.Op
+		err  error
+		ends bool
+	}{{vfs.OpUsage, syscall.EACCES, false}, {vfs.OpAllocate, syscall.ENOSPC, false}, {vfs.OpAllocate, syscall.EPERM, false}, {vfs.OpAllocate, syscall.EIO, true}} {
+		f := vfs.NewFaulty(newMemDir(t))
+		l := aheadLog(t, f, aheadParams())
+		f.FailNth(c.op, "", 1, c.err)
+		var err error
+		for err == nil && l.Segments() == 1 {
+			err = appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10_000))
+		}
+		if f.Hits() != 1 || c.ends != errors.Is(err, syscall.EIO) || !c.ends && err != nil {
+			t.Errorf("%v of %v: %v", c.err, c.op, err)
+		}
+		p := aheadParams()
+		p.Dir, p.Options.Preallocate = "/d/u-0", true
+		f.FailNth(c.op, "u-0", 1, c.err)
+		if _, err := Create(f, p); err != nil || f.Hits() != 2 {
+			t.Errorf("%v of %v while a log is made: %v", c.err, c.op, err)
+		}
+	}
+}
+
 // TestAFullDiskTakesWhatFits: where there is little space none is allocated ahead, and appends go on up to the last block.
 func TestAFullDiskTakesWhatFits(t *testing.T) {
 	m := newMemDir(t)
@@ -357,12 +421,10 @@ func TestAFullDiskTakesWhatFits(t *testing.T) {
 	for err == nil {
 		err = appendAll(l, nil, testBatch(l.End(), 0, 1, 1000, 10_000))
 	}
-	used, _, uerr := m.Usage("/d")
-	must(t, uerr)
-	_, free, uerr = m.Usage("/d")
+	_, free, uerr := m.Usage("/d")
 	must(t, uerr)
 	if !IsNoSpace(err) || calls > 0 || free > 15_000 {
-		t.Fatalf("%v with %d of %d bytes free, after %d allocations", err, free, used, calls)
+		t.Fatalf("%v with %d bytes free, after %d allocations", err, free, calls)
 	}
 }
 

@@ -61,7 +61,7 @@ func (l *Log) newCheckpoint(producers []ProducerEntry) *checkpointWork {
 // that recovery may start here.
 func (w *checkpointWork) run() error {
 	for _, m := range w.marks {
-		if err := m.seg.file.Datasync(); err != nil {
+		if err := mustSync(m.seg.file.File); err != nil {
 			return err
 		}
 	}

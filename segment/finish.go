@@ -189,6 +189,7 @@ func (r *recovery) finish() (*Log, error) {
 	l := newLog(r.fs, r.p, r.segs, r.active, epochs)
 	l.synced, l.recovery = end, end
 	l.epochsSaved = r.saved
+	l.ahead.partial = l.pub.pos > 0
 	l.snaps, l.snapAt = r.files.snaps, r.prod.snapAt
 	if info, err := r.fs.Stat(l.active.path(suffixLog)); err == nil {
 		l.active.own.modMs = info.ModTime().UnixMilli()

@@ -50,13 +50,9 @@ func Create(fsys vfs.FS, p Params) (*Log, error) {
 	s.own.modMs = p.NowMs
 	l := newLog(fsys, p, []*Segment{s}, newAppendState(p.StartOffset), &Epochs{})
 	if p.Options.Preallocate {
-		refused, err := allocate(sh, s.file.File, 0, p.Options.SegmentBytes, p.Options.aheadShare())
-		if err != nil {
-			l.Abandon()
-			return nil, err
-		}
+		refused, err := allocate(sh, s.file.File, p.Options.SegmentBytes, p.Options.aheadShare())
 		l.ahead.dirty = true
-		l.allocated(refused)
+		l.allocated(errors.Join(refused, err)) // a disk in doubt is for the first write to find
 	}
 	l.synced, l.recovery, l.snapAt = p.StartOffset, p.StartOffset, -1
 	return l, nil

@@ -35,7 +35,7 @@ func (l *Log) prepareSuccessor() {
 	var refused error
 	l.queue(JobSuccessor, LaneSuccessor, func() (err error) {
 		if file, err = sh.fs.CreateTrunc(name); err == nil && ahead > 0 {
-			if refused, err = allocate(sh, file, 0, ahead, share); err != nil {
+			if refused, err = allocate(sh, file, ahead, share); err != nil {
 				_ = file.Close()
 			}
 		}
@@ -78,7 +78,7 @@ func (l *Log) Roll(producers []ProducerEntry) {
 	w.sum = prev.sumOf(&l.pub, w.snapshot)
 	w.sum.Sealed = true
 	w.spare = l.ahead.dirty
-	l.ahead.dirty, l.ahead.next, l.ahead.rounds = l.ahead.next, false, 0
+	l.ahead.dirty, l.ahead.next, l.ahead.rounds, l.ahead.partial = l.ahead.next, false, 0, false
 	if e := l.epochs.Load(); e != l.epochsSaved {
 		w.epochs = e
 	}
@@ -151,7 +151,7 @@ func (l *Log) queueSeal(w *sealWork) {
 // complete one; then the name; then what can be rebuilt. It may be repeated.
 func (w *sealWork) run() error {
 	if !w.synced {
-		if err := w.prev.file.Datasync(); err != nil {
+		if err := mustSync(w.prev.file.File); err != nil {
 			return err
 		}
 		w.synced = true

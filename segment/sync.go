@@ -1,6 +1,8 @@
 package segment
 
 import (
+	"fmt"
+
 	"millrace/internal/invariant"
 	"millrace/vfs"
 )
@@ -12,6 +14,16 @@ type SyncSet struct {
 	// End is what SyncedEnd may become.
 	End   int64
 	Bytes int64
+}
+
+// mustSync is a datasync of a job. Its failure is never one that passes, whatever the error: bytes may be lost (decisions on
+// write errors).
+func mustSync(f vfs.File) error {
+	err := f.Datasync()
+	if IsNoSpace(err) {
+		return fmt.Errorf("bytes may be lost: %v", err) // not wrapped: nobody is to try again
+	}
+	return err
 }
 
 // syncMark is how far a file was written when a round began.

@@ -254,7 +254,7 @@ func (l *Log) truncated(w *truncateWork) {
 	}
 	l.snaps, l.snapAt = kept, unknownSnapshot
 	l.active = w.fresh
-	l.ahead.dirty = false
+	l.ahead.dirty, l.ahead.rounds, l.ahead.partial = false, 0, false
 	l.active.own.modMs = l.nowMs
 	l.createdMs = l.nowMs
 	l.unsealed = l.unsealed[:0]
