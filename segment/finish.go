@@ -239,7 +239,9 @@ func (r *recovery) giveBackSealed() error {
 	for _, s := range r.segs[max(last-2, 0):last] {
 		info, err := r.fs.Stat(s.path(suffixLog))
 		if err == nil && allocatedBeyond(info) {
-			err = giveBackOrLeave(s.file.File, info.Size())
+			if err = mustSync(s.file.File); err == nil { // the bytes before the size, as everywhere
+				err = giveBackOrLeave(s.file.File, info.Size())
+			}
 		}
 		if err != nil {
 			return err

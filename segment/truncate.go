@@ -64,7 +64,7 @@ func (l *Log) queueTruncate(w *truncateWork) {
 
 func (w *truncateWork) run() error {
 	l := w.log
-	// A seal or deletion may have come first; while the log is busy nobody else changes these.
+	// A seal or deletion may have come first; while it is truncated nobody else changes these.
 	w.segs, w.snaps = l.view.Load().segs, l.snaps
 	last := w.segs[len(w.segs)-1]
 	pos, end := last.bounds()
