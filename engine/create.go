@@ -280,22 +280,12 @@ func (p *Partition) removeLater(gone string) {
 	defer p.eng.background.Done()
 	t := time.NewTimer(time.Duration(p.Config().FileDeleteDelayMs) * time.Millisecond)
 	defer t.Stop()
-	defer p.log.Abandon()
 	select {
 	case <-t.C:
 	case <-p.eng.stop:
-		return
-	}
-	select {
-	case p.eng.removers <- struct{}{}:
-		defer func() { <-p.eng.removers }()
-	case <-p.eng.stop:
-		return
 	}
 	p.log.Abandon()
-	if err := p.eng.fs.RemoveAll(gone); err != nil {
-		p.eng.log.Warn("cannot remove a deleted partition; the next start will try", "dir", gone, "err", err)
-	}
+	p.eng.remover.removeDir(gone)
 }
 
 // dropSums takes the partition out of its directory's sums.

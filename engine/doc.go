@@ -22,7 +22,7 @@
 // Who owns what: everything about a partition's log, its producers, its waiting appends and waiters belongs to the
 // owner loop (one shard per loop). Other goroutines see the handle: two queues into it, and published bounds and an
 // immutable view out of it. Blocking work (making and removing files, checkpoints, looking up old offsets) runs on
-// ordinary goroutines and comes back by post.
+// ordinary goroutines and comes back by post; removals and cleaning run on threads that give way to the loops.
 //
 // Invariants:
 //   - bounds rise in the order view, written, synced, committed, stable; readers load them in the opposite order, and
@@ -36,7 +36,7 @@
 //
 // Files: options.go, errors.go; engine.go the handle, open.go log directories and loops, create.go create and delete,
 // load.go start, close.go, closer.go clean stop; dir.go a log directory and its death; partition.go the shared handle, admin.go what
-// is done to it; append.go, queue.go the way in; shard.go the turn; stage.go, write.go from queue to disk; sync.go group
+// is done to it; remover.go the end of deleted files; append.go, queue.go the way in; shard.go the turn; stage.go, write.go from queue to disk; sync.go group
 // commit and background syncs; fail.go full disks and failing ones; producer.go sequences; bounds.go; waiter.go, park.go
 // long polls; plan.go, read.go fetches; lookup.go times and epochs; checkpoint.go recovery points; tick.go retention and
 // expiry; clean*.go compaction, background*.go the threads for it; wait.go helpers for ordinary goroutines; stats.go counters.

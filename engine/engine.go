@@ -23,6 +23,7 @@ type Engine struct {
 	dirs    []*logDir
 	own     *ownLoops
 	cleaner *cleaner
+	remover remover
 	meta    string // cluster id
 	boot    string
 
@@ -35,13 +36,10 @@ type Engine struct {
 
 	mu     sync.RWMutex
 	topics map[string]map[int32]*Partition
-	makers chan struct{} // bounds the goroutines that make partitions
-	// removers bounds those that remove deleted partitions: each may hold a thread while it unlinks, and a topic may have ten
-	// thousand.
-	removers chan struct{}
-	making   map[string]chan struct{} // directory names being made or taken away
-	perDir   map[*logDir]int
-	perShd   map[*Shard]int
+	makers chan struct{}            // bounds the goroutines that make partitions
+	making map[string]chan struct{} // directory names being made or taken away
+	perDir map[*logDir]int
+	perShd map[*Shard]int
 }
 
 // ClusterID is the id in meta.properties.

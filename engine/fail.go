@@ -153,7 +153,7 @@ func (p *Partition) offline() {
 	p.shard.touch(p)
 }
 
-// runJobs hands the log's blocking work to ordinary goroutines.
+// runJobs hands the log's blocking work to ordinary goroutines, removals to one that gives way.
 func (p *Partition) runJobs() {
 	for p.Err() == nil {
 		j := p.log.TakeJob()
@@ -161,7 +161,18 @@ func (p *Partition) runJobs() {
 			return
 		}
 		p.jobs++
-		p.shard.loop.Offload(j.Run, func() { p.jobDone(j) })
+		if j.Lane != segment.LaneRemove {
+			p.shard.loop.Offload(j.Run, func() { p.jobDone(j) })
+			continue
+		}
+		p.eng.remover.push(func(leave bool) {
+			if leave {
+				j.Leave()
+			} else {
+				j.Run()
+			}
+			p.post(func() { p.jobDone(j) })
+		})
 	}
 }
 

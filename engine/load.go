@@ -260,25 +260,10 @@ func (l *loader) finish() error {
 			}
 		}
 	}
-	if len(l.garbage) > 0 {
-		l.e.background.Add(1)
-		go l.sweep()
+	for _, dir := range l.garbage {
+		l.e.remover.removeDir(dir)
 	}
 	return nil
-}
-
-func (l *loader) sweep() {
-	defer l.e.background.Done()
-	for _, dir := range l.garbage {
-		select {
-		case <-l.e.stop:
-			return
-		default:
-		}
-		if err := l.e.fs.RemoveAll(dir); err != nil {
-			l.e.log.Warn("cannot remove a deleted partition", "dir", dir, "err", err)
-		}
-	}
 }
 
 // randomHex is the unique part of a deleted directory's name.

@@ -31,11 +31,12 @@ func Open(o Options) (*Engine, error) {
 		stop:   make(chan struct{}),
 		closed: make(chan struct{}),
 		topics: map[string]map[int32]*Partition{},
-		makers: make(chan struct{}, 16), removers: make(chan struct{}, 4),
+		makers: make(chan struct{}, 16),
 		making: map[string]chan struct{}{},
 		perDir: map[*logDir]int{},
 		perShd: map[*Shard]int{},
 	}
+	e.remover.eng = e
 	e.SetProducerExpiry(o.ProducerExpiryMs)
 	if err := e.openDirs(); err != nil {
 		e.unlock()

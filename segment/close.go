@@ -56,7 +56,7 @@ func (l *Log) beginClose(producers []ProducerEntry) (*checkpointWork, error) {
 	}
 	l.requeue()
 	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
-		j.Run()
+		j.Leave()
 		l.JobDone(j)
 		if j.Err != nil && j.Kind != JobSuccessor {
 			return nil, j.Err
@@ -87,7 +87,7 @@ func (l *Log) endClose(w *checkpointWork) error {
 		}
 	}
 	for j := l.TakeJob(); j != nil; j = l.TakeJob() {
-		j.Run()
+		j.Leave()
 		l.JobDone(j)
 	}
 	return nil

@@ -19,7 +19,9 @@ type dirFiles struct {
 	bases []int64 // of .log files, growing
 	snaps []int64 // of .snapshot files, growing
 	nexts []string
-	empty bool // no file but partition.metadata
+	// deleted are files that retention had given up: removed once the log is open, for a large one takes long.
+	deleted []string
+	empty   bool // no file but partition.metadata
 }
 
 // listDir reads the directory, removes left-overs and finishes an interrupted cleaning.
@@ -37,7 +39,10 @@ func (r *recovery) listDir() error {
 			continue
 		}
 		switch {
-		case strings.HasSuffix(name, suffixDeleted), strings.HasSuffix(name, suffixTmp):
+		case strings.HasSuffix(name, suffixDeleted):
+			d.deleted = append(d.deleted, name)
+			continue
+		case strings.HasSuffix(name, suffixTmp):
 			if err := r.remove(name); err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ const (
 	JobTruncate
 	// JobDelete renames segments that retention or DeleteRecords gave up to .deleted.
 	JobDelete
-	// JobRemove closes and removes files whose last reader has gone and whose delay has passed.
+	// JobRemove closes and removes the files of one segment whose last reader has gone and whose delay has passed.
 	JobRemove
 	// JobReplace puts a cleaned segment in the place of those that it was made from.
 	JobReplace
@@ -36,7 +36,7 @@ const (
 	LaneSuccessor Lane = iota
 	// LaneNames renames, seals, checkpoints and cuts.
 	LaneNames
-	// LaneRemove closes and removes; it may be slow (a large unlink) and delays nobody.
+	// LaneRemove closes and removes. It may be slow: an unlink frees every page and block of a segment. Nothing waits for it.
 	LaneRemove
 
 	lanes
@@ -51,10 +51,21 @@ type Job struct {
 	// doubt: decisions on write errors apply.
 	Err error
 
-	run  func() error // off the loop
-	done func(*Job)   // on the loop, from JobDone
-	next *Job
+	run   func() error // off the loop
+	leave func() error // the same without the removal; nil: run is quick
+	done  func(*Job)   // on the loop, from JobDone
+	next  *Job
 }
 
 // Run does the work and sets Err. It blocks.
 func (j *Job) Run() { j.Err = j.run() }
+
+// Leave is Run for a stop that does not wait for large files to be unlinked: they are closed, and the next start removes
+// them. Only jobs of LaneRemove have something to leave.
+func (j *Job) Leave() {
+	if j.leave == nil {
+		j.Run()
+		return
+	}
+	j.Err = j.leave()
+}

@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"millrace/vfs"
 )
@@ -84,36 +85,38 @@ func (l *Log) reap() {
 	for s := l.sh.dead.Swap(nil); s != nil; s = s.nextDead {
 		s.own.closing = true
 	}
-	var due []*Segment
 	kept := l.removing[:0]
 	for _, s := range l.removing {
 		if s.own.closing && l.nowMs >= s.own.deleteAt {
-			due = append(due, s)
+			l.queueRemove(s)
 		} else {
 			kept = append(kept, s)
 		}
 	}
 	clear(l.removing[len(kept):])
 	l.removing = kept
-	if len(due) == 0 {
-		return
-	}
-	fsys := l.sh.fs
-	l.queue(JobRemove, LaneRemove, func() error {
-		var first error
-		for _, s := range due {
-			if err := s.file.drop(); err != nil && first == nil {
-				first = err
-			}
-			if s.own.keepNames {
-				continue
-			}
-			if err := removeDeleted(fsys, s); err != nil && first == nil {
-				first = err
-			}
+}
+
+// queueRemove queues the end of one segment's files: one a job, so that whoever runs them can stop in between.
+func (l *Log) queueRemove(s *Segment) {
+	names := !s.own.keepNames
+	l.jobs[LaneRemove].push(&Job{Kind: JobRemove, Lane: LaneRemove, leave: s.file.drop, run: func() error {
+		err := s.file.drop()
+		if names {
+			err = errors.Join(err, removeDeleted(s.shared.fs, s))
 		}
-		return first
-	}, nil)
+		return err
+	}})
+}
+
+// queueLeftOver queues the removal of .deleted files that a start found.
+func (l *Log) queueLeftOver(names []string) {
+	fsys, dir := l.sh.fs, l.sh.dir
+	for _, name := range names {
+		l.jobs[LaneRemove].push(&Job{Kind: JobRemove, Lane: LaneRemove, leave: func() error { return nil }, run: func() error {
+			return removeIfThere(fsys, filepath.Join(dir, name))
+		}})
+	}
 }
 
 // removeDeleted removes the .deleted files of a segment.

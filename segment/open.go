@@ -73,7 +73,9 @@ func Open(fsys vfs.FS, p Params) (*Log, Report, error) {
 	r.rep.Dir = p.Dir
 	r.rep.SnapshotOffset = -1
 	l, err := r.open()
-	if err != nil {
+	if err == nil {
+		l.queueLeftOver(r.files.deleted)
+	} else {
 		for _, s := range r.segs {
 			_ = s.file.drop()
 		}
