@@ -30,14 +30,22 @@ var consumerTool = &tool{
 	run:     runConsumer,
 	fail: func(e *Env, err error) error {
 		e.logLine("ERROR", "Unknown error when running consumer: ", consumerClass)
-		class := conn.Class(err)
-		var c *configError
-		if errors.As(err, &c) {
-			class = "org.apache.kafka.common.config.ConfigException"
-		}
-		e.complain("%s: %s", class, plain(err))
+		e.complain("%s: %s", consumerClassOf(err), plain(err))
 		return Exit(1)
 	},
+}
+
+// consumerClassOf is the class of Java's exception for an error of the consumer.
+func consumerClassOf(err error) string {
+	var c *configError
+	var n *noOffsetError
+	switch {
+	case errors.As(err, &c):
+		return "org.apache.kafka.common.config.ConfigException"
+	case errors.As(err, &n):
+		return "org.apache.kafka.clients.consumer.NoOffsetForPartitionException"
+	}
+	return conn.Class(err)
 }
 
 func consumerOptions() *jopt.Set {
@@ -243,8 +251,10 @@ func resetOffset(reset string) (kgo.Offset, error) {
 	switch text, timed := strings.CutPrefix(reset, "by_duration:"); {
 	case reset == "earliest":
 		return kgo.NewOffset().AtStart(), nil
-	case reset == "latest", reset == "none":
+	case reset == "latest":
 		return kgo.NewOffset().AtEnd(), nil
+	case reset == "none": // the adjuster refuses a partition without a commit
+		return kgo.NoResetOffset(), nil
 	case timed:
 		if d, err := parseDuration(text); err == nil && d >= 0 {
 			return kgo.NewOffset().AfterMilli(time.Now().Add(-d).UnixMilli()), nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -107,9 +109,11 @@ func balancers(strategy string) []kgo.GroupBalancer {
 type adjuster struct {
 	cl     *kgo.Client
 	commit bool
+	none   bool // auto.offset.reset=none: a partition without a commit ends the consumer
 	ready  chan struct{}
 
 	mu      sync.Mutex
+	lacking []string // partitions without a commit, of a consumer that none shall begin anywhere
 	pending map[string]map[int32]kgo.EpochOffset // positions that nobody has committed and from which nothing was read yet
 	since   time.Time
 }
@@ -170,6 +174,10 @@ func (a *adjuster) adjust(ctx context.Context, in map[string]map[int32]kgo.Offse
 	case <-ctx.Done():
 		return in, ctx.Err()
 	}
+	if a.none {
+		a.refuse(in)
+		return in, nil
+	}
 	var list kadm.ListedOffsets
 	adm := kadm.NewClient(a.cl)
 	for topic, parts := range in {
@@ -206,6 +214,43 @@ func (a *adjuster) adjust(ctx context.Context, in map[string]map[int32]kgo.Offse
 	return in, nil
 }
 
+// refuse notes the partitions that nobody has committed.
+func (a *adjuster) refuse(in map[string]map[int32]kgo.Offset) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for topic, parts := range in {
+		for p, o := range parts {
+			if o.EpochOffset().Offset < 0 {
+				a.lacking = append(a.lacking, fmt.Sprintf("%s-%d", topic, p))
+			}
+		}
+	}
+	slices.Sort(a.lacking)
+}
+
+// mayRefuse says that whoever polls has to look at refused now and then.
+func (a *adjuster) mayRefuse() bool { return a != nil && a.none }
+
+// refused is the error of a consumer that does not know where to begin.
+func (a *adjuster) refused() error {
+	if a == nil || !a.none {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.lacking) == 0 {
+		return nil
+	}
+	return &noOffsetError{a.lacking}
+}
+
+// noOffsetError is Java's NoOffsetForPartitionException.
+type noOffsetError struct{ partitions []string }
+
+func (n *noOffsetError) Error() string {
+	return "Undefined offset with no reset policy for partitions: [" + strings.Join(n.partitions, ", ") + "]"
+}
+
 // open makes the client; a broker without group support is read without a group if the user named none.
 func (c *consuming) open(e *Env, bootstrap string) (*kgo.Client, error) {
 	opts, err := c.options()
@@ -218,7 +263,7 @@ func (c *consuming) open(e *Env, bootstrap string) (*kgo.Client, error) {
 	if !c.own && (e.own || !knowsGroups(e, c.props, bootstrap)) { // a subcommand leaves no group behind that nobody named
 		return conn.Open(e.Ctx, bootstrap, c.props, opts...)
 	}
-	c.adjuster = &adjuster{commit: c.props.Bool("enable.auto.commit", true), ready: make(chan struct{})}
+	c.adjuster = &adjuster{commit: c.props.Bool("enable.auto.commit", true), none: c.props["auto.offset.reset"] == "none", ready: make(chan struct{})}
 	more, err := c.groupOptions(c.adjuster)
 	if err != nil {
 		return nil, err
@@ -305,7 +350,7 @@ func (c *consuming) ended(e *Env, err error) error {
 	if errors.Is(err, errTimeout) {
 		e.complain("org.apache.kafka.common.errors.TimeoutException")
 	} else {
-		e.complain("%s: %s", conn.Class(err), plain(err))
+		e.complain("%s: %s", consumerClassOf(err), plain(err))
 	}
 	return nil
 }
@@ -392,11 +437,14 @@ func (c *consuming) poll(e *Env, cl *kgo.Client) (kgo.Fetches, error) {
 	}
 	for {
 		slice, cancel := ctx, context.CancelFunc(func() {})
-		if c.adjuster.flush(ctx, c.interval) {
+		if c.adjuster.flush(ctx, c.interval) || c.adjuster.mayRefuse() {
 			slice, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
 		}
 		fetches := cl.PollFetches(slice)
 		cancel()
+		if err := c.adjuster.refused(); err != nil {
+			return nil, err
+		}
 		if !fetches.Empty() {
 			return fetches, nil
 		}

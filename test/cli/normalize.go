@@ -18,7 +18,7 @@ var variable = []struct {
 	{regexp.MustCompile(`\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] `), "[{DATE}] "},
 	{regexp.MustCompile(`console-consumer-\d+`), "console-consumer-{N}"},
 	{regexp.MustCompile(`(createTime|CreateTime|baseTimestamp|maxTimestamp|timestamp: ?)(: ?)?\d{13}`), "${1}${2}{MS}"},
-	{regexp.MustCompile(`\b[A-Za-z0-9_+/-]{22}(==)? +/127`), "{MEMBER} /127"},
+	{regexp.MustCompile(`(^|\s)[A-Za-z0-9_+/-]{22}(==)? +/127`), "${1}{MEMBER} /127"}, // a member's id may begin with a dash
 	{regexp.MustCompile(` \((org|kafka|java)\.[A-Za-z0-9_.$]+\)$`), ""},
 	{regexp.MustCompile(`\b(org\.apache|java)\.[a-z.]*\b([A-Z][A-Za-z]+)(Exception|Error)\b`), "$2$3"},
 }
