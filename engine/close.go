@@ -25,7 +25,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		close(d.stop)
 		<-d.kept
 	}
-	parts := e.list()
+	parts := e.listAll()
 	c := newCloser(e, len(parts))
 	for _, p := range parts {
 		p.post(func() { p.shutDown(c) })

@@ -217,6 +217,7 @@ func (e *Engine) forget(p *Partition) (release func()) {
 	}
 	e.perDir[p.dir]--
 	e.perShd[p.shard]--
+	e.leaving[p] = struct{}{}
 	claim := make(chan struct{})
 	e.making[name] = claim
 	return func() { e.unreserve(name, claim) }
@@ -237,6 +238,9 @@ func (p *Partition) remove(done func(error)) {
 	}
 	release := p.eng.forget(p)
 	p.offline()
+	if remove := p.dir.remover.takeBack(p); remove != nil {
+		p.shard.loop.Offload(func() { remove(true) }, nil)
+	}
 	p.whenIdle(func() { p.renameAway(release, done) })
 }
 
@@ -267,6 +271,9 @@ func (p *Partition) renameAway(release func(), done func(error)) {
 		e.background.Add(1)
 		go p.removeLater(gone)
 	}, func() {
+		e.mu.Lock()
+		delete(e.leaving, p)
+		e.mu.Unlock()
 		done(err)
 		for _, fn := range p.onRemoved {
 			fn()
@@ -285,7 +292,7 @@ func (p *Partition) removeLater(gone string) {
 	case <-p.eng.stop:
 	}
 	p.log.Abandon()
-	p.eng.remover.removeDir(gone)
+	p.dir.remover.removeDir(gone)
 }
 
 // dropSums takes the partition out of its directory's sums.

@@ -40,13 +40,17 @@ type logDir struct {
 	cleanedFound map[string]int64
 	cleanedNames map[string]bool
 
+	remover remover
+
 	kick chan struct{}
 	stop chan struct{}
 	kept chan struct{}
 }
 
 func newLogDir(e *Engine, path string) *logDir {
-	return &logDir{eng: e, path: path, kick: make(chan struct{}, 1), stop: make(chan struct{}), kept: make(chan struct{})}
+	d := &logDir{eng: e, path: path, kick: make(chan struct{}, 1), stop: make(chan struct{}), kept: make(chan struct{})}
+	d.remover.dir = d
+	return d
 }
 
 func (d *logDir) join(name string) string { return filepath.Join(d.path, name) }

@@ -23,7 +23,6 @@ type Engine struct {
 	dirs    []*logDir
 	own     *ownLoops
 	cleaner *cleaner
-	remover remover
 	meta    string // cluster id
 	boot    string
 
@@ -34,12 +33,13 @@ type Engine struct {
 	stop       chan struct{}  // closed when Close begins: removers give up their delay
 	closed     chan struct{}  // closed when Close has ended
 
-	mu     sync.RWMutex
-	topics map[string]map[int32]*Partition
-	makers chan struct{}            // bounds the goroutines that make partitions
-	making map[string]chan struct{} // directory names being made or taken away
-	perDir map[*logDir]int
-	perShd map[*Shard]int
+	mu      sync.RWMutex
+	topics  map[string]map[int32]*Partition
+	makers  chan struct{}            // bounds the goroutines that make partitions
+	making  map[string]chan struct{} // directory names being made or taken away
+	leaving map[*Partition]struct{}  // deleted, and not renamed yet
+	perDir  map[*logDir]int
+	perShd  map[*Shard]int
 }
 
 // ClusterID is the id in meta.properties.
@@ -79,11 +79,26 @@ func (e *Engine) Partitions() []*Partition {
 func (e *Engine) list() []*Partition {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
+	return e.listLocked()
+}
+
+func (e *Engine) listLocked() []*Partition {
 	var out []*Partition
 	for _, t := range e.topics {
 		for _, p := range t {
 			out = append(out, p)
 		}
+	}
+	return out
+}
+
+// listAll is list with the partitions whose deletion is under way.
+func (e *Engine) listAll() []*Partition {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	out := e.listLocked()
+	for p := range e.leaving {
+		out = append(out, p)
 	}
 	return out
 }
@@ -161,6 +176,16 @@ func (e *Engine) Ensure(ctx context.Context, topic string, index int32) (*Partit
 		return r.p, r.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// stopping says whether Close has begun.
+func (e *Engine) stopping() bool {
+	select {
+	case <-e.stop:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -153,7 +153,7 @@ func (p *Partition) offline() {
 	p.shard.touch(p)
 }
 
-// runJobs hands the log's blocking work to ordinary goroutines, removals to one that gives way.
+// runJobs hands the log's blocking work to ordinary goroutines, the unlinking of segments to one that gives way.
 func (p *Partition) runJobs() {
 	for p.Err() == nil {
 		j := p.log.TakeJob()
@@ -161,18 +161,18 @@ func (p *Partition) runJobs() {
 			return
 		}
 		p.jobs++
-		if j.Lane != segment.LaneRemove {
+		if !j.Unlinks() {
 			p.shard.loop.Offload(j.Run, func() { p.jobDone(j) })
 			continue
 		}
-		p.eng.remover.push(func(leave bool) {
+		p.dir.remover.add(removal{p, j.QueuedMs, func(leave bool) {
 			if leave {
 				j.Leave()
 			} else {
 				j.Run()
 			}
 			p.post(func() { p.jobDone(j) })
-		})
+		}})
 	}
 }
 

@@ -63,12 +63,18 @@ func (e *Engine) Load(ctx context.Context) (LoadReport, error) {
 type loader struct {
 	e       *Engine
 	todo    []found
-	garbage []string
+	garbage []garbage
 	left    map[string]bool // names that the last clean stop left, without those that are there
 
 	mu     sync.Mutex
 	report LoadReport
 	opened []*Partition
+}
+
+// garbage is the directory of a deleted partition.
+type garbage struct {
+	dir  *logDir
+	path string
 }
 
 // scan lists the partitions of a directory and what is known about them, and takes the clean mark away.
@@ -103,7 +109,7 @@ func (l *loader) scan(d *logDir) error {
 			continue
 		}
 		if segment.IsDeletedName(name) {
-			l.garbage = append(l.garbage, d.join(name))
+			l.garbage = append(l.garbage, garbage{d, d.join(name)})
 			continue
 		}
 		topic, index, ok := segment.ParseDirName(name)
@@ -260,8 +266,8 @@ func (l *loader) finish() error {
 			}
 		}
 	}
-	for _, dir := range l.garbage {
-		l.e.remover.removeDir(dir)
+	for _, g := range l.garbage {
+		g.dir.remover.removeDir(g.path)
 	}
 	return nil
 }

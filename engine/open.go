@@ -32,11 +32,10 @@ func Open(o Options) (*Engine, error) {
 		closed: make(chan struct{}),
 		topics: map[string]map[int32]*Partition{},
 		makers: make(chan struct{}, 16),
-		making: map[string]chan struct{}{},
+		making: map[string]chan struct{}{}, leaving: map[*Partition]struct{}{},
 		perDir: map[*logDir]int{},
 		perShd: map[*Shard]int{},
 	}
-	e.remover.eng = e
 	e.SetProducerExpiry(o.ProducerExpiryMs)
 	if err := e.openDirs(); err != nil {
 		e.unlock()

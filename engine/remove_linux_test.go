@@ -2,7 +2,6 @@ package engine
 
 import (
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,12 +25,12 @@ func TestRemovalsGiveWay(t *testing.T) {
 	}
 	own := 20 - raw
 	for _, c := range []struct {
-		waited time.Duration
-		want   int
-	}{{0, backgroundNice}, {removeLag + time.Second, own}, {0, backgroundNice}} {
-		e.remover.add(removal{time.Now().Add(-c.waited), do})
+		waitedMs int64
+		want     int
+	}{{0, backgroundNice}, {removeLagMs + 1000, own}, {0, backgroundNice}} {
+		e.dirs[0].remover.add(removal{sinceMs: e.wallMs() - c.waitedMs, do: do})
 		if got := <-nice; got != c.want {
-			t.Errorf("a removal that waited %v runs at nice %d, want %d", c.waited, got, c.want)
+			t.Errorf("a removal that waited %d ms runs at nice %d, want %d", c.waitedMs, got, c.want)
 		}
 	}
 }

@@ -1,52 +1,56 @@
 package engine
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"sync"
-	"time"
 )
 
-// remover takes away files that nobody needs any more, one at a time and on a thread that gives way to the loops. An unlink
-// frees every page and block of a segment, 10 ms of processor time for 64 MiB, and retention gives up segments of all partitions
-// at the same moment; at the loops' priority they took turns with them, 4 ms each. Any goroutine.
+// remover takes away files of a log directory that nobody needs any more, one at a time and on a thread that gives way to the
+// loops. An unlink frees every page and block of a segment, 10 ms of processor time for 64 MiB, and retention gives up segments of
+// all partitions at the same moment; at the loops' priority they took turns with them, 4 ms each. Any goroutine.
 type remover struct {
-	eng *Engine
+	dir *logDir
 
 	mu      sync.Mutex
-	queue   []removal // the longest waiting first
+	queue   []removal // in the order of adding
 	serving bool
 }
 
-// removal is one file or directory to be removed; leave says that the engine stops and the next start shall do it.
+// removal is one file to be removed.
 type removal struct {
-	since time.Time
-	do    func(leave bool)
+	owner *Partition // nil: of a deleted one
+	// sinceMs is the wall clock when it could have been removed.
+	sinceMs int64
+	// do removes; with leave it only closes, and the next start removes.
+	do func(leave bool)
 }
 
-// removeLag is how long a removal may wait behind others before it gets the priority of everything else: a disk must not fill
-// because the loops are busy.
-const removeLag = 10 * time.Second
+// removeLagMs is how long a removal may wait before it gets the priority of everything else: a disk must not fill because the
+// loops are busy.
+const removeLagMs = 10_000
 
-// push queues a removal. The caller holds up Close: as a partition that is not idle, or in Engine.background.
-func (r *remover) push(do func(leave bool)) { r.add(removal{time.Now(), do}) }
-
+// add queues a removal. The caller holds up Close: as a partition that is not idle, or in Engine.background.
 func (r *remover) add(w removal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queue = append(r.queue, w)
 	if !r.serving {
 		r.serving = true
-		r.eng.background.Add(1)
-		r.start(r.queue[0].late())
+		r.dir.eng.background.Add(1)
+		r.start(r.urgent(w))
 	}
 }
 
-func (w *removal) late() bool { return time.Since(w.since) > removeLag }
+// urgent says whether a removal does not give way.
+func (r *remover) urgent(w removal) bool {
+	return r.leaving() || r.dir.eng.wallMs()-w.sinceMs > removeLagMs
+}
 
-func (r *remover) start(late bool) {
-	if late {
+// leaving says that nothing is removed any more: the engine stops, or the disk is in doubt.
+func (r *remover) leaving() bool { return r.dir.eng.stopping() || !r.dir.alive() }
+
+func (r *remover) start(urgent bool) {
+	if urgent {
 		go r.serve(true)
 	} else {
 		inBackground(func() { r.serve(false) })
@@ -54,67 +58,80 @@ func (r *remover) start(late bool) {
 }
 
 // serve removes what is queued until there is nothing, or something that wants another priority.
-func (r *remover) serve(late bool) {
+func (r *remover) serve(urgent bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
 		if len(r.queue) == 0 {
 			r.queue, r.serving = nil, false
-			r.eng.background.Done()
+			r.dir.eng.background.Done()
 			return
 		}
 		w := r.queue[0]
-		leave := r.eng.stopping()
-		if now := w.late() || leave; now != late {
+		if now := r.urgent(w); now != urgent {
 			r.start(now)
 			return
 		}
 		r.queue[0] = removal{}
 		r.queue = r.queue[1:]
+		leave := r.leaving()
 		r.mu.Unlock()
 		w.do(leave)
 		r.mu.Lock()
 	}
 }
 
-// stopping says whether Close has begun.
-func (e *Engine) stopping() bool {
-	select {
-	case <-e.stop:
-		return true
-	default:
-		return false
+// takeBack takes a partition's removal out of the queue: whoever deletes it does not wait for others' files. Nil if none
+// waits; a partition has one there at most.
+func (r *remover) takeBack(p *Partition) func(leave bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, w := range r.queue {
+		if w.owner == p {
+			r.queue = append(r.queue[:i:i], r.queue[i+1:]...)
+			return w.do
+		}
 	}
+	return nil
 }
 
-// removeDir removes a deleted partition's directory unless the engine stops first; then the next start does.
-func (r *remover) removeDir(dir string) {
-	r.push(func(leave bool) {
-		if leave {
-			return
-		}
-		if err := r.unlinkAll(dir); err != nil {
-			r.eng.log.Warn("cannot remove a deleted partition; the next start will try", "dir", dir, "err", err)
-		}
-	})
+// removeDir removes a deleted partition's directory, file by file, unless the engine stops first; then the next start does.
+func (r *remover) removeDir(name string) {
+	d := &doomedDir{r: r, name: name, sinceMs: r.dir.eng.wallMs()}
+	r.add(removal{nil, d.sinceMs, d.turn})
 }
 
-// unlinkAll empties the directory file by file, so that a stop waits for one at most, and removes it.
-func (r *remover) unlinkAll(dir string) error {
-	files, err := r.eng.fs.List(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// doomedDir is a directory under removal. Owned by its removal in the queue.
+type doomedDir struct {
+	r       *remover
+	name    string
+	sinceMs int64
+	listed  bool
+	files   []string
+}
+
+// turn removes one file and queues up again, or the directory after the last.
+func (d *doomedDir) turn(leave bool) {
+	if leave {
+		return
 	}
-	for _, f := range files {
-		if r.eng.stopping() {
-			return nil
-		}
-		if f.IsDir() {
-			continue
-		}
-		if err := r.eng.fs.Remove(filepath.Join(dir, f.Name())); err != nil {
-			return err
+	fsys := d.r.dir.eng.fs
+	if !d.listed {
+		d.listed = true
+		list, _ := fsys.List(d.name) // what goes wrong with single files, RemoveAll says
+		for _, f := range list {
+			if !f.IsDir() {
+				d.files = append(d.files, filepath.Join(d.name, f.Name()))
+			}
 		}
 	}
-	return r.eng.fs.RemoveAll(dir)
+	if n := len(d.files); n > 0 {
+		_ = fsys.Remove(d.files[n-1])
+		d.files = d.files[:n-1]
+		d.r.add(removal{nil, d.sinceMs, d.turn})
+		return
+	}
+	if err := fsys.RemoveAll(d.name); err != nil {
+		d.r.dir.eng.log.Warn("cannot remove a deleted partition; the next start will try", "dir", d.name, "err", err)
+	}
 }

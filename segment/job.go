@@ -36,7 +36,7 @@ const (
 	LaneSuccessor Lane = iota
 	// LaneNames renames, seals, checkpoints and cuts.
 	LaneNames
-	// LaneRemove closes and removes. It may be slow: an unlink frees every page and block of a segment. Nothing waits for it.
+	// LaneRemove closes and removes. Nothing waits for it.
 	LaneRemove
 
 	lanes
@@ -50,6 +50,8 @@ type Job struct {
 	// Err is how Run ended. Any error but one of JobSuccessor with no space left means that the directory is in
 	// doubt: decisions on write errors apply.
 	Err error
+	// QueuedMs is the log's clock when the job was queued.
+	QueuedMs int64
 
 	run   func() error // off the loop
 	leave func() error // the same without the removal; nil: run is quick
@@ -60,8 +62,10 @@ type Job struct {
 // Run does the work and sets Err. It blocks.
 func (j *Job) Run() { j.Err = j.run() }
 
-// Leave is Run for a stop that does not wait for large files to be unlinked: they are closed, and the next start removes
-// them. Only jobs of LaneRemove have something to leave.
+// Unlinks says that the job removes large files: slow, and for nobody's benefit. Only such a job has something to Leave.
+func (j *Job) Unlinks() bool { return j.leave != nil }
+
+// Leave is Run for whoever does not wait for large files to be unlinked: they are closed, and the next start removes them.
 func (j *Job) Leave() {
 	if j.leave == nil {
 		j.Run()

@@ -37,7 +37,22 @@ func (q *jobQueue) take() *Job {
 }
 
 func (l *Log) queue(kind JobKind, lane Lane, run func() error, done func(*Job)) {
-	l.jobs[lane].push(&Job{Kind: kind, Lane: lane, run: run, done: done})
+	l.jobs[lane].push(&Job{Kind: kind, Lane: lane, QueuedMs: l.nowMs, run: run, done: done})
+}
+
+// queueUnlink queues a JobRemove of large files; leave only closes them.
+func (l *Log) queueUnlink(run, leave func() error) {
+	l.jobs[LaneRemove].push(&Job{Kind: JobRemove, Lane: LaneRemove, QueuedMs: l.nowMs, run: run, leave: leave})
+}
+
+// leaveUnlinks closes what waits for its removal.
+func (l *Log) leaveUnlinks() {
+	for q := &l.jobs[LaneRemove]; q.head != nil; q.head = q.head.next {
+		if q.head.Unlinks() {
+			q.head.Leave()
+		}
+	}
+	l.jobs[LaneRemove].tail = nil
 }
 
 // TakeJob hands out the next job that may run now; nil when there is none. Call it until nil after every Stage,
@@ -100,22 +115,20 @@ func (l *Log) reap() {
 // queueRemove queues the end of one segment's files: one a job, so that whoever runs them can stop in between.
 func (l *Log) queueRemove(s *Segment) {
 	names := !s.own.keepNames
-	l.jobs[LaneRemove].push(&Job{Kind: JobRemove, Lane: LaneRemove, leave: s.file.drop, run: func() error {
+	l.queueUnlink(func() error {
 		err := s.file.drop()
 		if names {
 			err = errors.Join(err, removeDeleted(s.shared.fs, s))
 		}
 		return err
-	}})
+	}, s.file.drop)
 }
 
 // queueLeftOver queues the removal of .deleted files that a start found.
 func (l *Log) queueLeftOver(names []string) {
 	fsys, dir := l.sh.fs, l.sh.dir
 	for _, name := range names {
-		l.jobs[LaneRemove].push(&Job{Kind: JobRemove, Lane: LaneRemove, leave: func() error { return nil }, run: func() error {
-			return removeIfThere(fsys, filepath.Join(dir, name))
-		}})
+		l.queueUnlink(func() error { return removeIfThere(fsys, filepath.Join(dir, name)) }, func() error { return nil })
 	}
 }
 

@@ -240,6 +240,7 @@ func (l *Log) Abandon() {
 	l.sh.closed.Store(true)
 	l.publish(nil)
 	l.dropDead()
+	l.leaveUnlinks()
 	if l.successor != nil {
 		_ = l.successor.drop()
 		l.successor = nil

@@ -285,10 +285,10 @@ func (l *Log) dropSuccessor() {
 		return
 	}
 	l.successor, l.succName, l.ahead.next = nil, "", false
-	l.queue(JobRemove, LaneRemove, func() error {
+	l.queueUnlink(func() error {
 		if err := f.drop(); err != nil {
 			return err
 		}
 		return removeIfThere(l.sh.fs, name)
-	}, nil)
+	}, f.drop)
 }
