@@ -113,7 +113,7 @@ type adjuster struct {
 	ready  chan struct{}
 
 	mu      sync.Mutex
-	lacking []string // partitions without a commit, of a consumer that none shall begin anywhere
+	lacking []string                             // partitions without a commit, of a consumer that none shall begin anywhere
 	pending map[string]map[int32]kgo.EpochOffset // positions that nobody has committed and from which nothing was read yet
 	since   time.Time
 }
