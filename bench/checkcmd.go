@@ -27,7 +27,8 @@ func checkCommand() *cobra.Command {
 		Short: "Run a two-minute slice and compare its ratios to the floors with recorded ones",
 		Long: `Run a two-minute slice and compare its ratios to the floors with recorded ones. What lies more than 25 % below is run once
 more; only what is below twice in a row fails. --record writes ratios instead of comparing: the lower ones of two runs, since
-nothing should have to be as good as a lucky run.`,
+nothing should have to be as good as a lucky run. There is a record for each kind of machine, told apart by what the floors take
+for a single request; the nearest counts, and without one less than a factor of two away nothing is compared: that is an error too.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.quick = true
@@ -57,12 +58,12 @@ nothing should have to be as good as a lucky run.`,
 }
 
 func check(ctx context.Context, cmd *cobra.Command, o run.Options, recorded string, record bool) error {
-	var want *run.Recorded
-	if !record {
-		var err error
-		if want, err = run.LoadRecorded(recorded); err != nil {
-			return fmt.Errorf("nothing to compare with; --record writes it, on a machine that does nothing else: %w", err)
-		}
+	records, err := run.LoadRecords(recorded)
+	switch {
+	case record && errors.Is(err, os.ErrNotExist):
+		records = &run.Records{}
+	case err != nil:
+		return fmt.Errorf("nothing to compare with; --record writes it, on a machine that does nothing else: %w", err)
 	}
 	report, err := run.Go(ctx, o)
 	if err != nil {
@@ -79,14 +80,20 @@ func check(ctx context.Context, cmd *cobra.Command, o run.Options, recorded stri
 				now[name] = v
 			}
 		}
-		r := &run.Recorded{Machine: fmt.Sprintf("%s, %d CPUs, Linux %s", report.Meta.CPU, report.Meta.CPUs, report.Meta.Kernel), Ratios: now,
-			Note: "a broker over its floor in the same round, medians, the lower of two runs, better when greater; written by bench check --record"}
+		records.Put(run.Recorded{Machine: fmt.Sprintf("%s, %d CPUs, Linux %s", report.Meta.CPU, report.Meta.CPUs, report.Meta.Kernel),
+			Floors: report.FloorLatencies(), Ratios: now,
+			Note: "a broker over its floor in the same round, medians, the lower of two runs, better when greater; written by bench check --record"})
 		if err := os.MkdirAll(filepath.Dir(recorded), 0o755); err != nil {
 			return err
 		}
-		return r.Save(recorded)
+		return records.Save(recorded)
 	}
 	out := cmd.OutOrStdout()
+	i, factor := records.Nearest(report.FloorLatencies())
+	if factor >= run.Unlike {
+		return fmt.Errorf("%s holds no record of a machine like this one: the floors' latencies (µs) are %v here, at least one %.1f times off the nearest record's; --record adds one", recorded, report.FloorLatencies(), factor)
+	}
+	want := &records.Records[i]
 	fallen := want.Fallen(now)
 	for name, v := range want.Ratios {
 		fmt.Fprintf(out, "%-40s recorded %.2f  now %.2f\n", name, v, now[name])

@@ -3,44 +3,105 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
 )
 
-// Recorded are the ratios to floors that a check compares with.
+// Recorded are the ratios to floors that a check compares with, on one kind of machine. What a wake-up and a sync cost decides how
+// much of a single request is the floor's, so ratios of machines that differ in those say nothing of each other.
 type Recorded struct {
 	Machine string             `json:"machine"`
 	Note    string             `json:"note"`
+	Floors  map[string]float64 `json:"floors"` // "W5-acks1 floor-echo": its median latency, µs
 	Ratios  map[string]float64 `json:"ratios"` // "W1 millrace-uring throughput": target/floor
+}
+
+// Records are those of several kinds of machines.
+type Records struct {
+	Records []Recorded `json:"records"`
 }
 
 // Fall is how far a ratio may lie below the recorded one: ratios of a shared machine spread this far by themselves.
 const Fall = 0.25
 
-// LoadRecorded reads recorded ratios.
-func LoadRecorded(file string) (*Recorded, error) {
+// Unlike is the factor between the floors of two machines from which on they are of different kinds.
+const Unlike = 2
+
+// LoadRecords reads recorded ratios.
+func LoadRecords(file string) (*Records, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorded{}
+	r := &Records{}
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if len(r.Ratios) == 0 {
-		return nil, fmt.Errorf("%s holds no ratios", file)
+	for i := range r.Records {
+		if len(r.Records[i].Ratios) == 0 || len(r.Records[i].Floors) == 0 {
+			return nil, fmt.Errorf("%s: record %d (%s) holds no ratios or no floors", file, i+1, r.Records[i].Machine)
+		}
+	}
+	if len(r.Records) == 0 {
+		return nil, fmt.Errorf("%s holds no records", file)
 	}
 	return r, nil
 }
 
 // Save writes them.
-func (r *Recorded) Save(file string) error {
+func (r *Records) Save(file string) error {
 	b, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(file, append(b, '\n'), 0o644)
+}
+
+// Nearest is the record of the machine most like one with these floors, and the largest factor between their floors; -1 without
+// any record.
+func (r *Records) Nearest(floors map[string]float64) (index int, factor float64) {
+	index, factor = -1, math.Inf(1)
+	for i := range r.Records {
+		if f := r.Records[i].apart(floors); f < factor {
+			index, factor = i, f
+		}
+	}
+	return index, factor
+}
+
+// Put adds a record, in the place of the one of the same kind of machine.
+func (r *Records) Put(n Recorded) {
+	if i, factor := r.Nearest(n.Floors); factor < Unlike {
+		r.Records[i] = n
+		return
+	}
+	r.Records = append(r.Records, n)
+}
+
+func (r *Recorded) apart(floors map[string]float64) float64 {
+	factor := 1.0
+	for name, f := range r.Floors {
+		now := floors[name]
+		if now <= 0 || f <= 0 {
+			return math.Inf(1)
+		}
+		factor = max(factor, now/f, f/now)
+	}
+	return factor
+}
+
+// FloorLatencies are the floors' median latencies, µs, for loads of single requests.
+func (r *Report) FloorLatencies() map[string]float64 {
+	out := map[string]float64{}
+	for _, row := range r.Rows {
+		l := r.load(row.Load)
+		if v := row.Values["p50"]; v.N > 0 && strings.HasPrefix(row.Target, "floor-") && l != nil && l.Unit == "req/s" && l.FloorLoad == "" {
+			out[row.Load+" "+row.Target] = v.Median
+		}
+	}
+	return out
 }
 
 // CheckRatios are the figures of a report that a check looks at, for every broker and load, all of them better when greater:

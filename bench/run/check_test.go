@@ -15,18 +15,44 @@ func TestFallenRatios(t *testing.T) {
 	if len(got) != 2 || got[0] != "b" || got[1] != "d" {
 		t.Errorf("%v", got)
 	}
+}
+
+// TestRecordsAreOfAKindOfMachine: ratios are compared with those of a machine whose floors are alike.
+func TestRecordsAreOfAKindOfMachine(t *testing.T) {
+	floors := func(echo, sync float64) map[string]float64 {
+		return map[string]float64{"W5 floor-echo": echo, "W6 floor-sync": sync}
+	}
+	rs := &run.Records{}
+	rs.Put(run.Recorded{Machine: "slow", Floors: floors(90, 450), Ratios: map[string]float64{"a": 2}})
+	rs.Put(run.Recorded{Machine: "quick", Floors: floors(30, 160), Ratios: map[string]float64{"a": 1}})
+	rs.Put(run.Recorded{Machine: "quick, again", Floors: floors(35, 150), Ratios: map[string]float64{"a": 1.1}})
 	file := filepath.Join(t.TempDir(), "r.json")
-	if err := r.Save(file); err != nil {
+	if err := rs.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := run.LoadRecorded(file); err != nil || len(again.Ratios) != 4 {
-		t.Errorf("%v %v", again, err)
+	rs, err := run.LoadRecords(file)
+	if err != nil || len(rs.Records) != 2 {
+		t.Fatalf("%v %v", rs, err)
 	}
-	if err := (&run.Recorded{}).Save(file); err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		echo, sync float64
+		want       string // empty: none is alike
+	}{{80, 500, "slow"}, {25, 200, "quick, again"}, {25, 500, ""}, {300, 450, ""}} {
+		i, factor := rs.Nearest(floors(c.echo, c.sync))
+		if got := factor < run.Unlike; got != (c.want != "") || got && rs.Records[i].Machine != c.want {
+			t.Errorf("floors %v and %v: record %d, factor %.1f, want %q", c.echo, c.sync, i, factor, c.want)
+		}
 	}
-	if _, err := run.LoadRecorded(file); err == nil {
-		t.Error("nothing to compare with passes as a record")
+	if _, factor := rs.Nearest(map[string]float64{"W5 floor-echo": 90}); factor < run.Unlike {
+		t.Error("a machine without one of the floors is like another")
+	}
+	for _, bad := range []*run.Records{{}, {Records: []run.Recorded{{Machine: "x", Floors: floors(1, 1)}}}} {
+		if err := bad.Save(file); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.LoadRecords(file); err == nil {
+			t.Error("nothing to compare with passes as a record")
+		}
 	}
 }
 
