@@ -196,20 +196,27 @@ func TestSegmentsAreRemovedOneAtATime(t *testing.T) {
 	}
 }
 
-// TestStopLeavesRemovals: a stop waits for the removal under way and leaves the others to the next start, which does not
-// wait for them either.
-func TestStopLeavesRemovals(t *testing.T) {
-	m := newSlowRemoves(make(chan struct{}))
-	e, _ := start(t, retentionOptions(m))
-	fillUntilWaiting(t, e, m, 3)
+// stopLetting stops the engine and lets the removal under way through once the stop has begun and meanwhile has returned.
+func stopLetting(t *testing.T, e *Engine, m *slowRemoves, meanwhile func()) {
+	t.Helper()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
 		stop(t, e)
 	}()
 	<-e.stop
+	meanwhile()
 	m.gate <- struct{}{}
 	<-stopped
+}
+
+// TestStopLeavesRemovals: a stop waits for the removal under way and leaves the others to the next start, which does not
+// wait for them either.
+func TestStopLeavesRemovals(t *testing.T) {
+	m := newSlowRemoves(make(chan struct{}))
+	e, _ := start(t, retentionOptions(m))
+	fillUntilWaiting(t, e, m, 3)
+	stopLetting(t, e, m, func() {})
 	if done := m.done.Load(); done != 1 {
 		t.Errorf("the stop waited for %d removals, want 1", done)
 	}
@@ -258,18 +265,12 @@ func TestStopEndsDeletions(t *testing.T) {
 	deleted := make(chan error, 1)
 	e.Delete(e.Lookup("a", 0), func(err error) { deleted <- err })
 	eventually(t, "the deletion begins", func() bool { return e.Lookup("a", 0) == nil })
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		stop(t, e)
-	}()
-	<-e.stop
-	time.Sleep(20 * time.Millisecond)
-	if _, clean, err := segment.ReadCleanMark(m, "/data"); clean || err != nil {
-		t.Errorf("marked clean %v (%v) beside a deletion under way", clean, err)
-	}
-	m.gate <- struct{}{}
-	<-stopped
+	stopLetting(t, e, m, func() {
+		time.Sleep(20 * time.Millisecond)
+		if _, clean, err := segment.ReadCleanMark(m, "/data"); clean || err != nil {
+			t.Errorf("marked clean %v (%v) beside a deletion under way", clean, err)
+		}
+	})
 	if err := <-deleted; err != nil {
 		t.Fatal(err)
 	}
@@ -320,14 +321,7 @@ func TestStopLeavesDeletedPartitions(t *testing.T) {
 		return dirs, logs
 	}
 	_, before := left()
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		stop(t, e)
-	}()
-	<-e.stop
-	m.gate <- struct{}{}
-	<-stopped
+	stopLetting(t, e, m, func() {})
 	if dirs, logs := left(); dirs != parts || logs != before-1 {
 		t.Errorf("%d directories with %d segments are left, want %d with %d", dirs, logs, parts, before-1)
 	}
